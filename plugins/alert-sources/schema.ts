@@ -6,7 +6,7 @@ const Key = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,39}$',
   examples: ['datacenter'],
   description:
-    'Cannot be changed. The rule_key of each incident is this key, a slash and the name of the alert.',
+    'Cannot be changed later. The rule_key of each incident is this key, followed by a slash and the name of the alert.',
 });
 
 export const ById = Type.Object({ id: Type.Integer({ minimum: 1 }) });
@@ -41,7 +41,7 @@ const settings = {
     Type.String({
       maxLength: 500,
       description:
-        "Secret with which requests must be signed, in Grafana's format. Send the mask to keep it; omit it to remove it.",
+        "Secret that requests must be signed with, in Grafana's format. Send the mask to keep it; omit it to remove it.",
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
@@ -75,6 +75,6 @@ export const Taken = Type.Object({
   resolved: Type.Integer(),
   skipped: Type.Integer({ description: 'Number of alerts that could not be parsed' }),
   left_out: Type.Integer({
-    description: 'Number of alerts over the limit of 10,000 firing alerts per source',
+    description: 'Number of alerts above the limit of 10,000 firing alerts per source',
   }),
 });

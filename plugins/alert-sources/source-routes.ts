@@ -55,7 +55,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     ifMatch: true,
     access: 'alert:source',
     brief: ['id'],
-    summary: 'Update an alert source; its key and URL stay',
+    summary: 'Update an alert source; its key and URL do not change',
     description: 'Omitted fields stay unchanged, except the signing secret, which is removed.',
     params: ById,
     body: SourceChange,
@@ -117,7 +117,7 @@ export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDecl
     reads: 'none',
     summary: 'Receive alerts; authenticated by an API token',
     description:
-      'For senders whose URL is not secret: requires an API token with alert:tell, as a bearer token or as the Basic auth password.',
+      'For senders whose URL contains no secret: requires an API token with alert:tell, as a bearer token or as the Basic auth password.',
     params: ByKey,
     errors: ['not_found', 'invalid_argument', 'unavailable'],
     handle: async ({ params, body }) =>

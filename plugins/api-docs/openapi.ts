@@ -241,7 +241,7 @@ const pageParameters: readonly Parameter[] = [
     name: 'cursor',
     in: 'query',
     required: false,
-    description: '`next_cursor` of the previous page',
+    description: '`next_cursor` from the previous page',
     schema: { type: 'string' },
   },
 ];

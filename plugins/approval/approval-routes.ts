@@ -43,7 +43,7 @@ const Item = Type.Object({
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   required_signatures: Type.Integer(),
   args: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Secrets are hidden; args_sha256 covers them.',
+    description: 'Secrets are hidden, but args_sha256 covers them too.',
   }),
   args_sha256: Type.String({
     pattern: '^([0-9a-f]{64})?$',
@@ -156,7 +156,7 @@ const readingRoutes = (
     path: `${path}/{id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Get an approval: what will run, and who has signed',
+    summary: 'Get an approval, including what will run and who has signed it',
     params: ApprovalId,
     response: Detail,
     errors: ['not_found'],

@@ -54,7 +54,7 @@ export function auditRoutes({
       action: 'audit:export',
       summary: 'Export audit log entries, oldest first',
       description:
-        'One JSON document per line, or CSV for spreadsheets, in which cells that look like formulas are prefixed with an apostrophe.',
+        'One JSON document per line, or CSV for spreadsheets, with an apostrophe in front of cells that look like formulas.',
       query: ExportQuery,
       produces: 'application/octet-stream',
       async handle(call) {
@@ -72,7 +72,7 @@ export function auditRoutes({
       method: 'GET',
       path: '/api/v1/admin/audit-logs/sink',
       action: 'audit:read',
-      summary: 'Get the progress of shipping the audit log to its sink',
+      summary: 'Get the progress of audit log shipping to the sink',
       response: SinkState,
       handle: () => shipment.state(),
     }),

@@ -31,7 +31,7 @@ export const AuditLog = Type.Object({
   changes: orNull(
     Type.Object(
       { before: Type.Unknown(), after: Type.Unknown() },
-      { description: 'Without secrets and large values' },
+      { description: 'Without secrets or large values' },
     ),
   ),
   prev_hash: Type.String({ description: 'Hash of the previous entry' }),
@@ -54,7 +54,7 @@ const filters = {
       examples: ['alert:*'],
       minLength: 1,
       maxLength: 100,
-      description: 'Such as edge:create; a trailing * matches any ending: edge:*',
+      description: 'Such as edge:create; a trailing * matches any ending, as in edge:*',
     }),
   ),
   without: Type.Optional(
@@ -89,7 +89,7 @@ export const SinkState = Type.Object({
   ),
   shipped: Type.Integer({ description: 'Number of the last entry that the sink has acknowledged' }),
   last: Type.Integer({ description: 'Number of the newest entry' }),
-  behind: Type.Integer({ description: 'Number of entries that the sink does not have yet' }),
+  behind: Type.Integer({ description: 'Number of entries that the sink has not received yet' }),
   failing_since: orNull(Timestamp),
   error: orNull(Type.String({ description: 'Cause of the last failure' })),
 });

@@ -34,14 +34,16 @@ const ChangeQuery = Type.Object({
       pattern: kindList,
       examples: ['deploy,upgrade'],
       maxLength: 200,
-      description: 'One or more, such as deploy,upgrade',
+      description: 'One or more kinds, separated by commas, such as deploy,upgrade',
     }),
   ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   service: Type.Optional(Type.String({ maxLength: 200 })),
   from: Type.Optional(Instant),
   to: Type.Optional(Instant),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text to look for in the summary' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Only changes whose summary contains this text' }),
+  ),
 });
 
 /** Kinds that may be posted; svc detects the others itself. */

@@ -83,7 +83,7 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
     key: 'changes_feed',
     name: 'Feed of changes',
     description:
-      'Deploys, rule and setting edits, upgrades, reboots, restarts and replaced certificates within a window, newest first, by device or service.',
+      'Deploys, rule and setting edits, upgrades, reboots, restarts and certificate replacements within a window, newest first; filter by device or service.',
     scope: 'manager',
     class: 'safe',
     tier: 'core',
@@ -93,7 +93,10 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
       device_id: Type.Optional(Type.Integer({ minimum: 1 })),
       service: Type.Optional(Type.String({ maxLength: 200 })),
       q: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Text to look for in the summary.' }),
+        Type.String({
+          maxLength: 200,
+          description: 'Only changes whose summary contains this text.',
+        }),
       ),
       last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
       until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),

@@ -105,7 +105,7 @@ const certificates: Watch = {
           at: now,
           kind: 'certificate',
           source: 'metrics',
-          summary: `certificate of ${instance} was replaced; it expires ${day(after)}, the previous one ${day(before)}`,
+          summary: `certificate of ${instance} was replaced; the new one expires on ${day(after)}, the previous one on ${day(before)}`,
           ...(device !== '' && { device_id: device }),
           labels: { instance },
         };

@@ -55,7 +55,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       devices: 'narrowed',
       summary: 'Send a message and wait for the whole reply',
       description:
-        "If finish_reason is approval, the reply is waiting for a person's decision: follow the run to get it. A persona that works in the background returns at once.",
+        "If finish_reason is approval, the run is waiting for a person's decision: follow the run to get the reply. If the persona works in the background, the request returns at once.",
       params: BySession,
       body: Ask,
       response: Reply,

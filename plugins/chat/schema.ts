@@ -17,9 +17,15 @@ export const ByRun = Type.Object({ id: Uuid, run_id: Uuid });
 export const SessionQuery = Type.Object({
   tag: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Text to look for in the title' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only sessions whose title contains this text',
+    }),
   ),
-  all: Type.Optional(Type.Boolean({ description: 'For administrators: sessions of all users' })),
+  all: Type.Optional(
+    Type.Boolean({ description: 'For administrators: include the sessions of all users' }),
+  ),
 });
 
 export const NewSessionBody = Type.Object({
@@ -55,7 +61,7 @@ const Usage = Type.Object({
   cached_tokens: Type.Optional(
     Type.Integer({ description: 'Input tokens that the provider served from its cache' }),
   ),
-  requests: Type.Integer({ description: 'Model turns' }),
+  requests: Type.Integer({ description: 'Number of model turns' }),
 });
 
 const ToolCall = Type.Object({

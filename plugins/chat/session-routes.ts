@@ -20,7 +20,7 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
     path,
     access: 'any',
     devices: 'narrowed',
-    summary: 'List your sessions, those with the latest messages first',
+    summary: 'List your sessions, most recent message first',
     query: SessionQuery,
     items: SessionItem,
     handle: async ({ principal, query, page }) => {
@@ -61,7 +61,7 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
     path: `${path}/{id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Delete a session with its messages and runs',
+    summary: 'Delete a session and its messages and runs',
     params: BySession,
     errors: ['not_found', 'conflict'],
     handle: ({ principal, params }) => sessions.remove(principal, params.id),

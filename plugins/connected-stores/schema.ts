@@ -27,7 +27,7 @@ const reading = {
     Type.Array(HostRule, {
       maxItems: 20,
       description:
-        'Rules that name hosts; the first that fits counts. They come before the shipped ones: host.name, host_name, nodename, instance without its port, instance.',
+        'Rules that derive host names from labels; the first match wins. They are tried before the built-in ones: host.name, host_name, nodename, instance without its port, instance.',
     }),
   ),
   copied: Type.Optional(
@@ -36,7 +36,7 @@ const reading = {
       {
         maxItems: 50,
         description:
-          'Selectors of further series to copy, for rules and dashboards of svc; those of a known host get its device_id.',
+          'Selectors for additional series to copy, for use in svc rules and dashboards; series of a known host get its device_id.',
       },
     ),
   ),
@@ -60,9 +60,9 @@ export const StoreShown = Type.Object({
   detail: Type.String(),
   failing_since: orNull(Timestamp),
   read_at: orNull(Timestamp),
-  hosts: Type.Integer({ description: 'Hosts found when it was last read' }),
-  series: Type.Integer({ description: 'Series copied when it was last read' }),
-  read_ms: Type.Number({ description: 'Time that the last read took' }),
+  hosts: Type.Integer({ description: 'Number of hosts found when the store was last read' }),
+  series: Type.Integer({ description: 'Number of series copied when the store was last read' }),
+  read_ms: Type.Number({ description: 'Duration of the last read, in milliseconds' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -73,28 +73,31 @@ export const Preview = Type.Object({
   hosts: Type.Array(
     Type.Object({
       name: Type.String(),
-      by: Type.String({ description: 'Label that names it' }),
+      by: Type.String({ description: 'Label that the host name comes from' }),
       instances: Type.Array(Type.String()),
       online: Type.Boolean(),
       device_id: orNull(
-        Type.Integer({ description: 'Device that it already is; null: a new one is created' }),
+        Type.Integer({ description: 'Existing device for this host; null: a new one is created' }),
       ),
       device_name: orNull(Type.String()),
       has_agent: Type.Boolean({
-        description: 'An agent watches the device; its figures are used, not those of this store',
+        description:
+          "Whether an agent watches the device; if so, the agent's metrics are used instead of this store's",
       }),
       series: orNull(Type.Integer()),
     }),
   ),
   host_count: Type.Integer(),
   rules: Type.Array(Type.Object({ label: Type.String(), hosts: Type.Integer() }), {
-    description: 'Number of hosts that each label names',
+    description: 'Number of hosts found through each label',
   }),
-  series: orNull(Type.Integer({ description: 'null if the server did not count them in time' })),
+  series: orNull(
+    Type.Integer({ description: 'null if the server did not return the count in time' }),
+  ),
   series_without_host: orNull(Type.Integer()),
   without_host: Type.Array(
     Type.Object({ job: Type.String(), instance: Type.String(), series: Type.Integer() }),
-    { description: 'The largest targets whose series name no host' },
+    { description: 'The largest targets whose series have no host label' },
   ),
 });
 export type Preview = Static<typeof Preview>;

@@ -79,7 +79,7 @@ export const liveRoutes = (
     path: '/api/v1/console/live',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Stream which kinds of objects have changed, as changes happen',
+    summary: 'Stream the kinds of objects that have changed, as changes happen',
     description:
       'Starts with a `hello` event. A client that receives `hello` again has missed events and should refetch everything it shows.',
     handle: ({ principal, signal }) => changes.follow(principal, signal),

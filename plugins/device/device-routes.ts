@@ -100,7 +100,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     brief: ['id'],
     summary: 'Accept the unverified machine behind an edge as this device',
     description:
-      'For a machine that was reinstalled or lost its key. Offline edges that watched the device are detached; if one of them is online, the request is a conflict.',
+      'For a machine that was reinstalled or lost its key. Offline edges that watched the device are detached; if an edge that watches it is online, the request fails with a conflict.',
     params: DeviceEdgeId,
     response: DeviceItem,
     status: 200,
@@ -115,7 +115,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     devices: 'narrowed',
     summary: 'Detach an edge from a device',
     description:
-      'The edge itself is kept and is matched to a device again when it next connects. The device is not assigned to any other edge.',
+      'The edge itself is kept, and is matched to a device again when it next connects. The device is not assigned to another edge.',
     params: DeviceEdgeId,
     action: 'device:detach',
     errors: ['not_found', 'conflict'],

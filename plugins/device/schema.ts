@@ -23,7 +23,7 @@ export const DeviceQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Text to look for in the name, the host name or the address',
+      description: 'Only devices whose name, host name or address contains this text',
     }),
   ),
   tag: Type.Optional(
@@ -96,7 +96,7 @@ export const DeviceEdge = Type.Object({
   agent_version: orNull(Type.String()),
   last_seen_at: orNull(Timestamp),
   binding: Type.Enum(['bound', 'conflict'], {
-    description: 'conflict: the edge claims the device without proof, and watches nothing',
+    description: 'conflict: the edge claims the device without proof, so it watches nothing',
   }),
   reason: orNull(Type.String({ description: 'Reason for the conflict' })),
   machine_uuid: orNull(Type.String({ description: 'null for callers without device:accept' })),

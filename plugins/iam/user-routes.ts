@@ -64,7 +64,8 @@ const accountRoutes = (users: Users): readonly RouteDeclaration[] => [
     method: 'PATCH',
     path: '/api/v1/users/{id}',
     access: 'admin',
-    summary: "Update a user's e-mail address, name or status; disabling signs the user out at once",
+    summary:
+      "Update a user's e-mail address, name or status; disabling a user signs them out at once",
     ...changeOfOne,
     body: UserPatch,
     response: User,

@@ -20,7 +20,7 @@ export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): Route
     method: 'GET',
     path: '/internal/auth/dataplane-verify',
     access: 'public',
-    summary: 'Check, on behalf of a proxy, whether the sender may push, and as which edge',
+    summary: 'Check, on behalf of a proxy, whether the sender may push data, and as which edge',
     produces: 'text/plain; charset=utf-8',
     errors: ['unauthorized', 'forbidden'],
     async handle(call) {

@@ -11,17 +11,17 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 
 export const AgainItem = Type.Object({
   id: Type.String(),
-  same: Type.Boolean({ description: 'Whether the whole answer is the same' }),
+  same: Type.Boolean({ description: 'Whether the whole result is the same' }),
   settled_same: orNull(
     Type.Boolean({
       description:
-        'Whether the answer is the same for the part of the window for which no data was in flight; null if that is the whole window',
+        'Whether the result is the same for the part of the window for which all data had already arrived; null if that is the whole window',
     }),
   ),
   difference: orNull(
     Type.Enum(['late_data', 'gone', 'changed'], {
       description:
-        'late_data: more data arrived after the query; gone: there is less data; changed: different values',
+        'late_data: more data arrived after the query; gone: some of the data is no longer there; changed: the values are different',
     }),
   ),
   text: orNull(Type.String({ description: 'The difference and its size' })),

@@ -12,7 +12,7 @@ export const ReplayItem = Type.Object({
   engine_now: Type.String(),
   same: Type.Boolean({
     description:
-      'Whether verdict, cause, category and the order of the first three hypotheses are the same',
+      'Whether the verdict, the cause, the category and the order of the top three hypotheses are the same',
   }),
   differences: Type.Array(
     Type.Object({ field: Type.String(), before: Type.Unknown(), now: Type.Unknown() }),

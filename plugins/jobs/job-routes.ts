@@ -49,7 +49,7 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
     // Jobs are named after what they work on, and their errors name hosts.
     quotes: ['alert', 'device', 'knowledge', 'notify'],
     summary: 'List jobs of all plugins, newest first',
-    description: 'Finished jobs are listed only if their plugin keeps them; most do not.',
+    description: 'Finished jobs are listed only if their plugin keeps them; most plugins do not.',
     query: JobQuery,
     items: JobItem,
     async handle({ query, page }) {

@@ -13,7 +13,7 @@ const Asked = Type.Object({
     description: 'Such as 12, vault/hosts/disk-full.md or playbook://hosts/disk-full.md',
   }),
   device_id: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Device to put into the queries' }),
+    Type.Integer({ minimum: 1, description: 'Device to use in the queries' }),
   ),
 });
 
@@ -21,7 +21,7 @@ const Reading = Type.Object({
   text: Type.String(),
   language: Type.Enum(['promql', 'logql', 'traceql']),
   query: Type.String(),
-  needs_device: Type.Boolean({ description: 'Whether device_id has to be given to run the query' }),
+  needs_device: Type.Boolean({ description: 'Whether a device_id is required to run the query' }),
 });
 
 const Shown = Type.Object({
@@ -29,9 +29,9 @@ const Shown = Type.Object({
   path: Type.String(),
   title: Type.String(),
   version: Type.Integer(),
-  needs: Type.String({ description: 'What the readings need, such as an exporter' }),
+  needs: Type.String({ description: 'Prerequisites for the readings, such as an exporter' }),
   readings: Type.Array(Reading),
-  call: Type.Array(Type.String(), { description: 'Whom to call and when' }),
+  call: Type.Array(Type.String(), { description: 'Who to call, and when' }),
   steps: Type.Array(
     Type.Object({
       text: Type.String({ description: 'Markdown' }),
@@ -42,7 +42,7 @@ const Shown = Type.Object({
       ]),
       change: Type.Union(
         [Type.Object({ skill: Type.String(), service: Type.String() }), Type.Null()],
-        { description: 'Skill that makes this change on the device, through the gate' },
+        { description: 'Skill that makes this change on the device, subject to the gate' },
       ),
     }),
   ),
@@ -56,7 +56,7 @@ export const runbookRoute = (documents: KnowledgeRead): RouteDeclaration =>
     path: '/api/v1/knowledge/runbook',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Get the readings and steps of a playbook, for a device',
+    summary: 'Get the readings and steps of a playbook for a device',
     query: Asked,
     response: Shown,
     errors: ['not_found'],

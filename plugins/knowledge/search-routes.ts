@@ -40,7 +40,7 @@ const Hit = Type.Object({
   title: Type.String(),
   path: Type.String(),
   version: Type.Integer({ description: 'Version of the document that was found' }),
-  chunk: Type.Integer({ description: 'Index of the part within the document, from 0' }),
+  chunk: Type.Integer({ description: 'Index of the part within the document, starting at 0' }),
   heading: Type.String({ description: 'Headings above the part' }),
   anchor: Type.String({ description: 'Anchor of the nearest heading' }),
   score: Type.Number({ description: 'Relevance, from 0 to 1 in every mode' }),
@@ -85,7 +85,7 @@ const IndexState = Type.Object({
   state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
   documents: Type.Integer(),
   chunks: Type.Integer(),
-  behind: Type.Integer({ description: 'Number of changes that searches do not see yet' }),
+  behind: Type.Integer({ description: 'Number of changes not yet visible to searches' }),
   rebuilt: Type.Union([Type.Number(), Type.Null()], {
     description: 'Progress of the index rebuild, from 0 to 1',
   }),
@@ -117,7 +117,8 @@ export const searchRoutes = (
     path: '/api/v1/knowledge/search',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Search documents; the best part of each document comes first, then further parts',
+    summary:
+      'Search documents; the best-matching part of each document comes first, then further parts',
     query: SearchQuery,
     response: SearchAnswer,
     errors: ['conflict', 'unavailable'],

@@ -64,7 +64,7 @@ export const logRoutes = (
     path: '/api/v1/logs/query_range',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Query lines or series with LogQL over a window',
+    summary: 'Query log lines or series over a window with LogQL',
     query: QueryRange,
     response: spoken.query_range.response,
     produces: jsonType,

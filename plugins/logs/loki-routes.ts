@@ -63,37 +63,37 @@ const paths: readonly Path[] = [
   {
     path: 'index/stats',
     name: 'index_stats',
-    summary: 'Loki API: volume that a selector would read',
+    summary: 'Loki API: volume of data that a selector would read',
     post: true,
   },
   {
     path: 'index/volume',
     name: 'index_volume',
-    summary: 'Loki API: bytes of streams by label',
+    summary: 'Loki API: stream volume in bytes by label',
     post: true,
   },
   {
     path: 'index/volume_range',
     name: 'index_volume_range',
-    summary: 'Loki API: bytes of streams by label over time',
+    summary: 'Loki API: stream volume in bytes by label over time',
     post: true,
   },
   {
     path: 'patterns',
     name: 'patterns',
-    summary: 'Loki API: patterns of lines and their counts',
+    summary: 'Loki API: line patterns and their counts',
     post: true,
   },
   {
     path: 'detected_fields',
     name: 'detected_fields',
-    summary: 'Loki API: fields of lines with their types',
+    summary: 'Loki API: line fields and their types',
     post: true,
   },
   {
     path: 'detected_labels',
     name: 'detected_labels',
-    summary: 'Loki API: labels and the number of values of each',
+    summary: 'Loki API: labels and their number of values',
     post: true,
   },
   {
@@ -171,7 +171,7 @@ function pathRoutes(
   const askedByForm = byteRoute({
     ...shared,
     method: 'POST',
-    summary: `${summary}; parameters as a form`,
+    summary: `${summary}; parameters sent as a form`,
     consumes: [form],
     maxBodyBytes: formBytes,
     audited: false,

@@ -5,13 +5,13 @@ import type { EndpointName } from './loki/endpoints.ts';
 
 const Labels = Type.Record(Type.String(), Type.String());
 const Sample = Type.Tuple([
-  Type.Number({ description: 'Seconds since 1970' }),
+  Type.Number({ description: 'Seconds since the Unix epoch' }),
   Type.String({ description: 'The value' }),
 ]);
 const told = {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What is missing from the answer, such as damaged parts of the store',
+      description: 'What is missing from the result, such as damaged parts of the store',
     }),
   ),
 };

@@ -60,13 +60,13 @@ export function tailRoute({
         limit: Type.Optional(
           Type.String({
             maxLength: 20,
-            description: 'Earlier lines to send first. Default: 100',
+            description: 'Number of earlier lines to send first. Default: 100',
           }),
         ),
         start: Type.Optional(
           Type.String({
             maxLength: 64,
-            description: 'Start of the earlier lines. Default: one hour ago',
+            description: 'Time from which earlier lines are sent. Default: one hour ago',
           }),
         ),
       },

@@ -55,7 +55,7 @@ export const parts: readonly Part[] = [
     ],
   },
   {
-    title: 'Look up',
+    title: 'Look it up',
     chapters: [
       doc('commands', 'Commands'),
       { name: 'settings', title: 'Settings' },

@@ -51,7 +51,7 @@ const installRoute = (packService: PackService, answers: PackAnswers): RouteDecl
     path: '/api/v1/marketplace/install',
     access: 'marketplace:install',
     brief: ['pack_id', 'version', 'state'],
-    summary: 'Install a pack; 409 with a preview if it needs confirmation',
+    summary: 'Install a pack; returns 409 with a preview if confirmation is needed',
     body: WantedInstall,
     response: InstallAnswer,
     status: 201,
@@ -73,7 +73,7 @@ const uploadRoute = (packService: PackService, answers: PackAnswers): RouteDecla
     path: '/api/v1/marketplace/upload',
     access: 'marketplace:install',
     reads: 'none',
-    summary: 'Install an uploaded archive: zip or tar.gz, as the request body or a form file',
+    summary: 'Install an uploaded archive: zip or tar.gz, sent as the request body or a form file',
     query: Type.Object({
       confirm: Type.Optional(Confirm),
       reason: Type.Optional(Reason),

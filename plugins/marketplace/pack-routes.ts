@@ -118,7 +118,7 @@ const switchRoutes = (
       brief: ['pack_id'],
       summary: {
         rollback: 'Roll back a pack to the previous version',
-        enable: 'Enable a pack again',
+        enable: 'Re-enable a pack',
         disable: 'Disable a pack',
       }[verb],
       params: PackParams,
@@ -150,7 +150,7 @@ const boundsRoutes = (
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
     summary:
-      'Set the ceiling of a pack: classes, tools, hosts, device labels; omitted fields stay unchanged',
+      'Set the ceiling of a pack: classes, tools, hosts and device labels; omitted fields stay unchanged',
     params: PackParams,
     body: Type.Partial(CeilingShape),
     response: InstalledShape,
@@ -190,7 +190,7 @@ const uninstallRoute = (packService: PackService): RouteDeclaration =>
     method: 'DELETE',
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'marketplace:uninstall',
-    summary: 'Uninstall a pack and delete all its data; its history stays',
+    summary: 'Uninstall a pack and delete all its data; its history is kept',
     params: PackParams,
     query: Type.Object({
       keep_data: Type.Optional(

@@ -73,7 +73,7 @@ export const registryRoutes = (
     method: 'DELETE',
     path: '/api/v1/marketplace/registries/{name}',
     access: 'admin',
-    summary: 'Delete a registry; its installed packs stay',
+    summary: 'Delete a registry; packs installed from it are kept',
     params: Params,
     errors: ['not_found'],
     async handle({ params, note }) {

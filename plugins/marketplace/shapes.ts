@@ -123,7 +123,9 @@ const about = {
   scripts: Type.Array(Type.String(), {
     description: 'Executable files; svc runs none of them',
   }),
-  ignored: Type.Array(Type.String(), { description: 'Parts that have no effect in svc' }),
+  ignored: Type.Array(Type.String(), {
+    description: 'Parts of the pack that have no effect in svc',
+  }),
 };
 
 const Files = Type.Array(
@@ -135,7 +137,7 @@ const DifferenceShape = Type.Object({
   files: Type.Object({ added: Texts, removed: Texts, changed: Texts }),
   capabilities: Type.Object({ added: Texts, removed: Texts }),
   texts: Type.Array(Type.String(), {
-    description: 'Changed lines of its texts, such as "agents/clerk.md: + Ask first."',
+    description: 'Changed lines in its texts, such as "agents/clerk.md: + Ask first."',
   }),
 });
 

@@ -10,7 +10,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'Digest of the complete definition that the server gives for the tool.',
+  description: 'Digest of the complete tool definition that the server returns.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 const Server = Type.Object({
@@ -29,7 +29,7 @@ const Server = Type.Object({
     }),
     {
       description:
-        'Tools whose description or schema has changed since they were classified, with the new texts: treated as dangerous until accepted.',
+        'Tools whose description or schema has changed since they were classified, with the new texts; they are treated as dangerous until accepted.',
     },
   ),
   checked_at: orNull(Type.String({ format: 'date-time' })),
@@ -58,9 +58,9 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     path: '/mcp',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Receive a message of an MCP client (streamable HTTP, stateless)',
+    summary: 'Receive a message from an MCP client (streamable HTTP, stateless)',
     description:
-      'Tools are listed and called as the signed-in caller, through the same checks as everywhere else.',
+      'Tools are listed and called on behalf of the signed-in caller, with the same checks as everywhere else.',
     consumes: ['application/json'],
     produces: 'application/json; charset=utf-8',
     status: 200,
@@ -99,7 +99,7 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     path: '/api/v1/mcp/servers',
     access: 'any',
     devices: 'none',
-    summary: 'List MCP servers, their state and number of tools',
+    summary: 'List MCP servers with their state and number of tools',
     response: Type.Object({ items: Type.Array(Server) }),
     handle: () => ({ items: servers.status().map(shown) }),
   }),

@@ -37,7 +37,8 @@ const Wanted = Type.Object({
   confirm: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'Confirmation word, from the details of the error that is returned without it',
+      description:
+        'Confirmation word, as given in the details of the error that is returned if it is omitted',
     }),
   ),
 });
@@ -46,7 +47,7 @@ const Dropped = Type.Object({
   id: Type.Integer(),
   state: Type.Enum(['done', 'running']),
   series: Type.Integer({
-    description: 'Number of series removed from memory, which no longer count towards the limits',
+    description: 'Number of series removed from memory; they no longer count towards the limits',
   }),
   blocks: Type.Integer({
     description: 'Number of blocks on disk that may contain dropped samples',

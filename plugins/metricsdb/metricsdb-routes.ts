@@ -23,7 +23,7 @@ export const metricsdbRoutes = (
     method: 'POST',
     path: '/api/v1/metricsdb/launch',
     access: 'admin',
-    summary: 'Restart the metrics store with another driver or retention',
+    summary: 'Restart the metrics store with a different driver or retention',
     description:
       'The choice is kept across restarts; the settings metricsdb.driver and metricsdb.retention take precedence.',
     body: Launch,
@@ -48,7 +48,7 @@ export const metricsdbRoutes = (
     path: '/api/v1/metricsdb/query_range',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Query a window with PromQL; returns one matrix',
+    summary: 'Run a PromQL query over a window; returns a matrix',
     body: RangeQuestion,
     response: Matrix,
     status: 200,

@@ -11,7 +11,7 @@ export const success = (data: TSchema): TSchema =>
     data,
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'What is missing from the answer, such as damaged parts of the store',
+        description: 'What is missing from the result, such as damaged parts of the store',
       }),
     ),
     infos: Type.Optional(
@@ -21,7 +21,7 @@ export const success = (data: TSchema): TSchema =>
 
 export const LabelSet = Type.Record(Type.String(), Type.String());
 const Sample = Type.Tuple([
-  Type.Number({ description: 'Seconds since 1970' }),
+  Type.Number({ description: 'Seconds since the Unix epoch' }),
   Type.String({ description: 'The value' }),
 ]);
 const Series = Type.Array(Type.Object({ metric: LabelSet, values: Type.Array(Sample) }));
@@ -109,8 +109,8 @@ export const statusShapes: Readonly<Record<StatusPage, TSchema>> = {
         numSeries: Type.Integer(),
         numLabelPairs: Type.Integer(),
         chunkCount: Type.Integer(),
-        minTime: Type.Number({ description: 'Milliseconds since 1970' }),
-        maxTime: Type.Number({ description: 'Milliseconds since 1970' }),
+        minTime: Type.Number({ description: 'Milliseconds since the Unix epoch' }),
+        maxTime: Type.Number({ description: 'Milliseconds since the Unix epoch' }),
       }),
       seriesCountByMetricName: Counted,
       labelValueCountByLabelName: Counted,

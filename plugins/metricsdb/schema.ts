@@ -41,7 +41,7 @@ export const Matrix = Type.Object({
     Type.Object({
       metric: Type.Record(Type.String(), Type.String()),
       values: Type.Array(
-        Type.Tuple([Type.Number({ description: 'Seconds since 1970' }), Type.String()]),
+        Type.Tuple([Type.Number({ description: 'Seconds since the Unix epoch' }), Type.String()]),
       ),
     }),
   ),

@@ -25,19 +25,19 @@ export const askingRoutes = (
     devices: 'narrowed',
     summary: 'Write a query for metrics, logs or traces from a plain-language request',
     description:
-      'Every query is checked with the parser of its language before it is returned. Without a model, queries come from a library of patterns.',
+      "Every query is checked with its language's parser before it is returned. Without a model, queries come from a library of patterns.",
     body: Type.Object({
       dialect: Dialect,
       prompt: Type.String({ minLength: 1, maxLength: 4_000 }),
       context: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'Context of the question, such as names or an earlier query',
+          description: 'Context for the request, such as names or an earlier query',
         }),
       ),
     }),
     response: Type.Object({
       query: Type.String(),
-      explanation: Type.String({ description: 'What the query shows, or why it is invalid' }),
+      explanation: Type.String({ description: 'What the query returns, or why it is invalid' }),
       dialect: Dialect,
       valid: Type.Boolean(),
     }),

@@ -44,11 +44,12 @@ const UsageToday = Type.Object({
   estimated_tokens: Type.Integer({
     minimum: 0,
     description:
-      'Estimated part of the total, not counted by a provider: answers that were cut off',
+      'Part of the total that is estimated because the provider did not count it: replies that were cut off',
   }),
   reserved_tokens: Type.Integer({
     minimum: 0,
-    description: 'Maximum tokens that the calls in progress may use; not included in the total',
+    description:
+      'Maximum number of tokens that calls in progress may use; not included in the total',
   }),
   requests: Tokens,
   limit: Type.Integer({ minimum: 0, description: '0: no limit' }),
@@ -83,10 +84,10 @@ const Trial = Type.Object({
   url: Type.Optional(
     Type.String({
       maxLength: 500,
-      description: 'An address other than the current one; it is called without the stored key',
+      description: 'Address to test instead of the current one; the stored key is not sent to it',
     }),
   ),
-  token: Type.Optional(Type.String({ maxLength: 4_000, description: 'Key for that address' })),
+  token: Type.Optional(Type.String({ maxLength: 4_000, description: 'API key for that address' })),
 });
 
 export interface ModelRouteParts {

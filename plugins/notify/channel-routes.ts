@@ -81,7 +81,7 @@ export const channelRoutes = (
     reads: 'none',
     // The result names the host that was called.
     quotes: ['notify'],
-    summary: 'Send a test notification the way real ones are sent, and report the result',
+    summary: 'Send a test notification in the same way as a real one, and report the result',
     description: 'Makes one attempt, even if the channel is disabled.',
     params: ChannelId,
     response: TestResult,
@@ -109,7 +109,7 @@ export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaratio
     brief: ['id'],
     summary: 'Resend a notification that was not delivered',
     description:
-      'A waiting notification is sent now, together with the message it is part of; a failed one is queued again under a new id.',
+      'A waiting notification is sent at once, along with the rest of its message; a failed one is queued again under a new id.',
     params: DeliveryId,
     response: DeliveryShown,
     status: 200,
@@ -121,7 +121,7 @@ export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaratio
     path: `${path}/{id}/resend`,
     access: 'channel:resend',
     reads: 'none',
-    summary: "Retry a channel's notifications that could not be delivered yet",
+    summary: "Retry a channel's notifications that have not been delivered yet",
     params: ChannelId,
     response: Resent,
     status: 200,

@@ -28,7 +28,7 @@ const Process = Type.Object(
     }),
     ended: Type.Union([Type.String(), Type.Null()], {
       description:
-        'How it last ended: spinning, out-of-memory, flooding, garbage, endless-statement …',
+        'Why it last ended: spinning, out-of-memory, flooding, garbage, endless-statement …',
     }),
     cause: Type.Union([Type.String(), Type.Null()]),
     restarts: Type.Integer(),

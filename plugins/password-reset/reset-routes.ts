@@ -30,7 +30,7 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     method: 'POST',
     path: `${path}/redeem`,
     access: 'public',
-    summary: 'Set a new password with a reset token, and end all sessions and API tokens',
+    summary: 'Set a new password with a reset token, end all sessions and revoke all API tokens',
     body: Type.Object({
       token: Type.String({ minLength: 1, maxLength: 200 }),
       password: Type.String({

@@ -33,7 +33,7 @@ const ListQuery = Type.Object({
   usable: Type.Optional(
     Type.Boolean({
       description:
-        'Only personas that work here. By default, personas that do not work and unreadable files are included, each with its problem.',
+        'Only personas that work here. By default, the list also includes personas that do not work and unreadable files, each with its problem.',
     }),
   ),
   troubled: Type.Optional(
@@ -160,7 +160,7 @@ function customRoutes(
       brief: ['name'],
       summary: 'Create a persona',
       description:
-        'A persona with the same name as one from a plugin or a file replaces that one for everyone, which requires persona:replace.',
+        'A persona with the same name as one from a plugin or a file replaces it for all users, which requires persona:replace.',
       body: NewPersona,
       response: Type.Record(Type.String(), Type.Unknown()),
       status: 201,

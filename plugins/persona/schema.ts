@@ -55,7 +55,7 @@ export const PersonaItem = Type.Object({
   version: Type.Integer({ description: 'Increases with every change' }),
   unmet: Type.Array(Type.String(), {
     description:
-      'Conditions in the metadata that are not met here; the persona is then listed but gets no questions',
+      'Conditions in the metadata that are not met here; the persona is then listed but not used to answer questions',
   }),
   unknown_tools: Type.Array(Type.String(), {
     description:
@@ -63,7 +63,7 @@ export const PersonaItem = Type.Object({
   }),
   problem: Type.String({
     description:
-      'Problem with the persona: unmet conditions, or an unreadable file, in which case its last good version is used; empty if there is none',
+      'Problem with the persona: unmet conditions, or an unreadable file, in which case its last good version is used; empty if there is no problem',
   }),
   created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
     description: 'null for personas from plugins and files',

@@ -57,7 +57,7 @@ export const SetupBody = Type.Object({
   token: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'From the startup banner or the data folder',
+    description: 'Setup token from the startup banner or the data folder',
   }),
   ...Account,
   ...Kept,
@@ -83,7 +83,7 @@ export const SignedInReply = Type.Object({
     }),
   ),
   token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer({ description: 'Seconds for which the access token is valid' }),
+  expires_in: Type.Integer({ description: 'Lifetime of the access token, in seconds' }),
   role: Type.String(),
   user: UserShown,
 });
@@ -125,7 +125,7 @@ export const NewToken = Type.Object({
   actions: Type.Array(Action, {
     maxItems: 64,
     default: [],
-    description: 'Only actions that you hold yourself; reading requires none',
+    description: 'Only actions that you have yourself; reading requires none',
   }),
   user_id: Type.Optional(
     Type.Integer({

@@ -30,7 +30,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path,
     ifMatch: true,
     access: 'admin',
-    summary: 'Change a setting, effective immediately',
+    summary: 'Change a setting with immediate effect',
     description: 'If-Match takes the updated_at of the value to replace, in quotes.',
     params: SettingAddress,
     body: NewValue,

@@ -33,7 +33,9 @@ const Item = Type.Object({
       description: 'Areas that an API token must be allowed to read, as read:<area>.',
     }),
   ),
-  schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
+  schema: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'JSON Schema of its parameters.',
+  }),
   result_schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   source: Type.String({ description: 'Plugin, edge, pack:<id> or mcp:<server>.' }),
   requires: Type.Array(Type.String(), { description: 'Keys of the tools that a guide needs.' }),
@@ -91,7 +93,7 @@ const EvidencePart = Type.Object({
   from: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Character to start at: next_from of the part before.',
+      description: 'Character to start at: next_from of the previous part.',
     }),
   ),
 });
@@ -99,14 +101,15 @@ const EvidenceShown = Type.Object({
   id: Type.String(),
   tool: Type.String(),
   params: Type.Unknown({
-    description: 'Params of the call, secrets hidden; null if an earlier version kept it.',
+    description:
+      'Parameters of the call, with secrets hidden; null if the result was stored by an earlier version.',
   }),
   created_at: Type.String({ format: 'date-time' }),
   bytes: Type.Integer(),
   sha256: Type.String(),
-  truncated: Type.Boolean({ description: 'True if only the beginning was kept.' }),
+  truncated: Type.Boolean({ description: 'True if only the beginning of the result was kept.' }),
   trust: Type.Enum(['trusted', 'untrusted']),
-  text: Type.String({ description: 'JSON or text of the result, from `from` on.' }),
+  text: Type.String({ description: 'JSON or text of the result, starting at `from`.' }),
   next_from: Type.Union([Type.Integer(), Type.Null()]),
 });
 
@@ -146,7 +149,7 @@ const evidenceRouteOf = (store: Pick<EvidenceStore, 'read'>): RouteDeclaration =
     path: `${path}/evidence/{id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Get the result that an answer cites, with the call that returned it',
+    summary: 'Get the result that an answer cites, and the call that returned it',
     params: EvidenceId,
     query: EvidencePart,
     response: EvidenceShown,
@@ -179,7 +182,7 @@ const listRouteOf = (registry: SkillRegistry): RouteDeclaration =>
     path,
     access: 'any',
     devices: 'narrowed',
-    summary: 'List skills: tools of the manager and of the edges, and guides',
+    summary: 'List skills: tools on the manager and the edges, and guides',
     query: Filter,
     items: Item,
     async handle({ query: { q, scope, class: kind, kind: form }, page, principal }) {

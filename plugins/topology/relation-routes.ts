@@ -45,7 +45,7 @@ export const relationRoutes = (relations: Relations): readonly RouteDeclaration[
     access: 'topology:update',
     devices: 'narrowed',
     brief: ['id'],
-    summary: 'Change the type of a relation, or replace its props; its ends stay the same',
+    summary: 'Change the type of a relation, or replace its props; its end nodes stay the same',
     params: ById,
     body: RelationPatch,
     response: RelationItem,

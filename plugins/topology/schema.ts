@@ -66,10 +66,16 @@ export const NodeQuery = Type.Object({
   tag: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
       maxItems: 10,
-      description: 'env or env=prod; if repeated, all must match',
+      description: 'A tag, such as env or env=prod; if repeated, all must match',
     }),
   ),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name' })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only nodes whose name contains this text',
+    }),
+  ),
 });
 
 export const NodeDraft = Type.Object({
@@ -123,7 +129,11 @@ export const RelationQuery = Type.Object({
   src_id: Type.Optional(Id),
   dst_id: Type.Optional(Id),
   node_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Either end' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Node at either end of the relation',
+    }),
   ),
 });
 
@@ -152,7 +162,7 @@ export const Blast = Type.Object({
   node: NodeItem,
   depth: Type.Integer(),
   complete: Type.Boolean({
-    description: 'false if there are more nodes, beyond the maximum depth or number',
+    description: 'false if there are more nodes than the maximum depth or number allows',
   }),
   reached: Type.Array(
     Type.Object({
@@ -164,6 +174,6 @@ export const Blast = Type.Object({
         from_node_id: Type.Integer(),
       }),
     }),
-    { description: 'Nodes that fail with this node, nearest first' },
+    { description: 'Nodes that fail if this node fails, nearest first' },
   ),
 });

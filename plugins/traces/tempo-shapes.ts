@@ -51,7 +51,7 @@ const told = {
   message: Type.Optional(Type.String()),
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What is missing from the answer, such as damaged parts of the store',
+      description: 'What is missing from the result, such as damaged parts of the store',
     }),
   ),
 };

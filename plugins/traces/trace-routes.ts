@@ -67,7 +67,7 @@ export const traceRoutes = (
     path: '/api/v1/traces/search',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Search traces with TraceQL in a time window, newest first',
+    summary: 'Search traces within a time window with TraceQL, newest first',
     query: Search,
     response: answered.search,
     produces: jsonType,

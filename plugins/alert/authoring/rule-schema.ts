@@ -31,7 +31,8 @@ export const ScopeTypeSchema = oneOf(['host', 'global', 'monitoring_pipeline'] a
     'host: one incident per device_id; global: one; monitoring_pipeline: one per pipeline',
 });
 const JoinMode = oneOf(['all', 'any'] as const, {
-  description: 'Whether all conditions must match, or any one of them, if there are several',
+  description:
+    'If there are several conditions: whether all of them must match, or any one of them',
 });
 export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
 const Conditions = Type.Array(
@@ -57,7 +58,7 @@ const Runbook = Type.String({
   maxLength: 2_000,
   pattern: '^$|^https?://[^\\s\\x00-\\x1f]+$|^playbook://[A-Za-z0-9][A-Za-z0-9._/-]*$',
   examples: ['https://wiki.example.org/disk-full'],
-  description: 'A URL, or playbook:// and the path of a document in the playbook vault',
+  description: 'A URL, or playbook:// followed by the path of a document in the playbook vault',
 });
 const Channels = Type.Array(Id, {
   maxItems: 50,
@@ -100,7 +101,7 @@ const optional = {
       examples: ['5m'],
       maxLength: 40,
       description:
-        'How long an alert keeps firing after its condition has cleared, as in Prometheus. Empty: until the second clear evaluation',
+        'How long an alert keeps firing after its condition has cleared, as in Prometheus. If empty, the alert clears on the second evaluation in which the condition is not met',
     }),
   ),
   limit: Type.Optional(
@@ -196,7 +197,10 @@ export const RuleQuery = Type.Object({
   scope_type: Type.Optional(ScopeTypeSchema),
   source_type: Type.Optional(SourceType),
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text to look for in the name or the rule_key' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Only rules whose name or rule_key contains this text',
+    }),
   ),
 });
 
@@ -230,7 +234,7 @@ export const PreviewShown = Type.Object({
       cleared_at: Type.Union([Timestamp, Type.Null()]),
       value: Type.Union([Type.Number(), Type.Null()]),
     }),
-    { description: 'The first 200' },
+    { description: 'The first 200 firings' },
   ),
   threshold: Type.Union([Type.Number(), Type.Null()], {
     description: 'Threshold of the first condition that has one',
@@ -270,7 +274,7 @@ export const RuleFileBody = Type.Object({
       description: 'Replace previously imported rules with the same rule_key',
     }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only report what would be imported' })),
   strict: Type.Optional(
     Type.Boolean({
       description:
@@ -281,7 +285,7 @@ export const RuleFileBody = Type.Object({
     Type.String({
       pattern: '^[a-z][a-z0-9_]{0,39}$',
       examples: ['imported'],
-      description: 'Prefix of each rule_key',
+      description: 'Prefix for each rule_key',
     }),
   ),
 });

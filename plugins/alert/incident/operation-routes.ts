@@ -51,7 +51,7 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
     ...acting,
     summary: 'Silence an incident for a limited time',
     description:
-      'Repeating the request with the same end time, to the minute, changes nothing. A different end time is a conflict: DELETE the silence first.',
+      'Repeating the request with the same end time, to the minute, changes nothing. A different end time causes a conflict: DELETE the silence first.',
     params: IncidentId,
     body: SilenceFor,
     response: IncidentItem,
@@ -64,7 +64,7 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
     method: 'DELETE',
     path: `${one}/silence`,
     ...acting,
-    summary: 'Unsilence an incident, which makes it open again',
+    summary: 'Unsilence an incident, which reopens it',
     params: IncidentId,
     response: IncidentItem,
     status: 200,

@@ -29,7 +29,7 @@ export const IncidentItem = Type.Object({
   scope_id: Type.String(),
   device_id: orNull(Type.String()),
   device_name: orNull(
-    Type.String({ description: 'Current name of the device, which follows a rename' }),
+    Type.String({ description: 'Current name of the device, even if it has been renamed since' }),
   ),
   summary: Type.String(),
   labels: Words,
@@ -60,7 +60,7 @@ export const IncidentItem = Type.Object({
     Type.String({
       format: 'date-time',
       description:
-        "Time since which the incident's sources have sent nothing, so that its current state is unknown",
+        "Time when the incident's sources stopped sending data; its state has been unknown since then",
     }),
   ),
   resolved_at: orNull(Timestamp),
@@ -86,7 +86,7 @@ export const InstanceItem = Type.Object({
   silenced_by: orNull(
     Type.String({
       description:
-        'silence and the id of a silence, or incident if the incident itself is silenced',
+        'silence followed by the id of the silence, or incident if the incident itself is silenced',
     }),
   ),
 });
@@ -98,7 +98,8 @@ export const IncidentQuery = Type.Object({
         '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
       examples: ['open,acknowledged'],
       maxLength: 80,
-      description: 'One or more, such as open,acknowledged; active: all but resolved',
+      description:
+        'One or more, separated by commas, such as open,acknowledged; active: all except resolved',
     }),
   ),
   severity: Type.Optional(
@@ -119,7 +120,7 @@ export const IncidentQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Text to look for in the rule name, the summary or the dedupe key',
+      description: 'Only incidents whose rule name, summary or dedupe key contains this text',
     }),
   ),
 });
@@ -163,7 +164,7 @@ export const SilenceFor = Type.Object(
     ),
     reason: Type.Optional(Type.String(Text)),
   },
-  { description: 'Exactly one of hours, until and duration; at most 720 hours' },
+  { description: 'Give exactly one of hours, until and duration; at most 720 hours' },
 );
 
 export const RuntimeInfo = Type.Object({
@@ -173,13 +174,13 @@ export const RuntimeInfo = Type.Object({
   rules_enabled: Type.Integer(),
   last_cycle: Type.Object({
     started_at: orNull(Timestamp),
-    duration_ms: Type.Number({ description: 'Time spent evaluating rules' }),
+    duration_ms: Type.Number({ description: 'Time spent evaluating rules, in milliseconds' }),
     rules_evaluated: Type.Integer(),
     rules_failed: Type.Integer(),
     series_seen: Type.Integer(),
     missed: Type.Integer({
       description:
-        'Intervals missed because the rule was still being evaluated or the evaluator was not running',
+        'Number of intervals missed because the rule was still being evaluated or the evaluator was not running',
     }),
     firing: Type.Integer(),
     pending: Type.Integer(),

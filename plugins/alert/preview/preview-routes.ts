@@ -16,8 +16,9 @@ export const previewRoutes = (
     devices: 'narrowed',
     reads: 'none',
     readsAsked: ['metricsdb', 'logs'],
-    summary: 'Preview when a rule would have fired on past data',
-    description: 'An API token also needs read:metricsdb or read:logs, whichever the rule queries.',
+    summary: 'Preview when a rule would have fired, based on past data',
+    description:
+      'An API token also needs read:metricsdb or read:logs, depending on what the rule queries.',
     body: PreviewDraft,
     response: PreviewShown,
     status: 200,

@@ -21,7 +21,7 @@ const Matcher = Type.Object(
     op: Type.Enum(['=', '!=', '=~', '!~'], { default: '=' }),
     value: Type.String({
       maxLength: 1_000,
-      description: 'For =~ and !~: a regular expression (RE2) that matches the whole value',
+      description: 'For =~ and !~: a regular expression (RE2) that must match the whole value',
     }),
   },
   { additionalProperties: false },
@@ -73,7 +73,7 @@ export const SilenceDraft = Type.Object({
   matchers: Type.Array(Matcher, {
     minItems: 1,
     maxItems: 20,
-    description: 'Matchers for labels; all of them must match',
+    description: 'Label matchers; all of them must match',
   }),
   starts_at: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
   ends_at: Type.Optional(Timestamp),
@@ -117,7 +117,7 @@ export const SilencePreview = Type.Object({
     description: 'For example: mutes 3 of 12 now, 40 of 160 in the last 24 h',
   }),
   firing_now: Type.Integer({ description: 'Number of firing instances across all incidents' }),
-  muted_now: Type.Integer({ description: 'Number of firing instances that the matchers select' }),
+  muted_now: Type.Integer({ description: 'Number of firing instances selected by the matchers' }),
   fired_last_24h: Type.Integer(),
   muted_last_24h: Type.Integer(),
   muted: Type.Array(MutedItem, {

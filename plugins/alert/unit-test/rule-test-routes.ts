@@ -13,7 +13,8 @@ const text = Type.String({ minLength: 1, maxLength: 2_000_000 });
 const RuleTestBody = Type.Object({
   content: Type.String({
     ...text,
-    description: 'Rule tests in Prometheus format; their rule_files are looked up in files',
+    description:
+      'Rule tests in Prometheus format; the files listed in their rule_files are taken from files',
     examples: ['rule_files: [rules.yml]\ntests:\n- input_series: [{series: up, values: 1x5}]\n'],
   }),
   files: Type.Array(
@@ -76,7 +77,7 @@ export const ruleTestRoutes = (
     reads: 'none',
     summary: 'Run Prometheus rule unit tests',
     description:
-      'Stores nothing and sends no notifications. Series may contain native histograms, which the metrics store itself does not keep.',
+      'Stores nothing and sends no notifications. Series may contain native histograms, even though the metrics store itself does not keep them.',
     body: RuleTestBody,
     response: RuleTestShown,
     status: 200,

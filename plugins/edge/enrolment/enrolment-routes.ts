@@ -30,7 +30,7 @@ export const enrolmentRoutes = (enrolments: Enrolments): readonly RouteDeclarati
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'edge:enrol',
-    summary: 'Revoke an enrolment token; its edges stay',
+    summary: 'Revoke an enrolment token; the edges that used it are kept',
     params: EnrolmentId,
     action: 'edge:enrolment-revoke',
     errors: ['not_found'],

@@ -44,7 +44,7 @@ export const installRoutes = ({
     path: '/internal/edge/agents/{arch}',
     access: 'public',
     summary:
-      "Download the agent in the manager's version; requires an enrolment token in x-enrolment-token",
+      "Download the agent that matches the manager's version; requires an enrolment token in x-enrolment-token",
     params: AgentArch,
     produces: 'application/octet-stream',
     timeoutMs: 600_000,

@@ -48,14 +48,14 @@ export const EdgeQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Text to look for in the name, the description or the host name',
+      description: 'Only edges whose name, description or host name contains this text',
     }),
   ),
   status: Type.Optional(Type.Enum(['pending', 'online', 'offline'])),
   label: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
       maxItems: 10,
-      description: 'env or env=prod; if repeated, all must match',
+      description: 'A tag, such as env or env=prod; if repeated, all must match',
     }),
   ),
   device_id: Type.Optional(Id),
@@ -87,7 +87,7 @@ export const EdgeItem = Type.Object({
     }),
   ),
   device_id: orNull(Type.Integer()),
-  device_reason: orNull(Type.String({ description: 'Reason why the edge watches no device' })),
+  device_reason: orNull(Type.String({ description: 'Why the edge watches no device' })),
   notice: orNull(
     Type.String({
       description:
@@ -156,7 +156,7 @@ export const RotateRequest = Type.Object({
   immediate: Type.Optional(
     Type.Boolean({
       description:
-        'Revoke the old secret at once, even for an online edge, which must then be given the new one by hand',
+        'Revoke the old secret at once, even if the edge is online; the new one must then be set on it by hand',
     }),
   ),
 });
@@ -188,7 +188,7 @@ export const EnrolmentDraft = Type.Object({
     Type.Integer({
       ...Id,
       description:
-        'Device that the enrolled machine takes over; limited to one machine and requires device:accept',
+        'Device for the enrolled machine to take over; limited to one machine, and requires device:accept',
     }),
   ),
 });
@@ -288,7 +288,7 @@ const Insisting = {
   ),
   force: Type.Optional(
     Type.Boolean({
-      description: 'Upgrade even if a shell is open on the edge; the shell is closed',
+      description: 'Upgrade even if a shell is open on the edge; the shell will be closed',
     }),
   ),
 };

@@ -56,7 +56,7 @@ export const UserQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Text to look for in the e-mail address or the name',
+      description: 'Only users whose e-mail address or name contains this text',
     }),
   ),
   role: Type.Optional(RoleName),
@@ -143,7 +143,12 @@ export const Org = Type.Object({
 });
 
 export const OrgQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text to look for in the name' })),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Only organizations whose name contains this text',
+    }),
+  ),
 });
 
 const OrgName = Type.String({

@@ -60,7 +60,7 @@ export const appRoutes = (apps: Apps): readonly RouteDeclaration[] => [
     path: `${path}/{id}`,
     ifMatch: true,
     access: 'im:delete',
-    summary: 'Delete a chat app with its links and threads',
+    summary: 'Delete a chat app and its links and threads',
     params: ById,
     action: 'im:delete',
     errors: ['not_found', 'conflict'],

@@ -26,7 +26,7 @@ export const AppDraft = Type.Object(
     provider: Type.String({
       minLength: 1,
       maxLength: 40,
-      description: 'feishu, slack, telegram, dingtalk, wecom, or one that a plugin adds',
+      description: 'feishu, slack, telegram, dingtalk, wecom, or one added by a plugin',
     }),
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
     app_id: Type.String({
@@ -52,14 +52,14 @@ export const AppDraft = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'Role of senders without a linked account. Default: viewer',
+        description: 'Role for senders without a linked account. Default: viewer',
       }),
     ),
     locale: Type.Optional(Type.Enum(['en', 'zh'])),
     mode: Type.Optional(
       Type.Enum(['callback', 'stream'], {
         description:
-          'Whether the platform calls svc (callback, the default), or svc connects to the platform (stream) and needs no public address',
+          'Whether the platform calls svc (callback, the default) or svc connects to the platform (stream), which requires no public address',
       }),
     ),
     endpoint: Type.Optional(

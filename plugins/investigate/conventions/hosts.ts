@@ -179,7 +179,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
       '100 * sum by ($by) (rate($metric{$on}[5m])) / (sum by ($by) (rate(node_netstat_Tcp_OutSegs{$on}[5m])) > 0)',
   },
   conntrack: {
-    title: 'connections tracked',
+    title: 'tracked connections',
     metrics: /^(?:node_nf_conntrack_entries)$/,
     needs: ['node_nf_conntrack_entries_limit'],
     of: 'host',

@@ -48,7 +48,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     name: 'jvm_heap_used_ratio',
   },
   gc_pause: {
-    title: 'time spent collecting garbage',
+    title: 'time spent in garbage collection',
     metrics:
       /^(?:(?:jvm_gc_(?:pause|collection|duration)_seconds|go_gc_duration_seconds|nodejs_gc_duration_seconds|jvm_gc_pause_seconds|dotnet_gc_pause_time_seconds_total)_sum|dotnet_gc_pause_time_seconds_total)$/,
     of: 'service',
@@ -106,7 +106,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   limit_pairs: {
-    title: 'share of the limit in use',
+    title: 'usage relative to the limit',
     metrics: /^(?:(\w+)_(?:used|in_use|active|current|size|usage)(_bytes)?)$/,
     needs: ['$1_(?:max|limit|capacity)$2'],
     of: 'any',

@@ -3,7 +3,7 @@ import type { ShippedConvention } from './shipped-convention.ts';
 /** Conventions of databases, caches, queues and servers. */
 export const stores: Readonly<Record<string, ShippedConvention>> = {
   dns_failing: {
-    title: 'share of names that are not resolved',
+    title: 'share of DNS queries that fail',
     metrics: /^(?:coredns_dns_responses?_(?:total|rcode_count_total)|unbound_answer_rcodes_total)$/,
     of: 'store',
     kind: 'error_ratio',
@@ -14,7 +14,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     everyone: true,
   },
   dns_answers: {
-    title: 'answers a second',
+    title: 'DNS responses per second',
     metrics: /^(?:coredns_dns_responses?_(?:total|rcode_count_total)|unbound_answer_rcodes_total)$/,
     of: 'store',
     kind: 'rate',
@@ -24,7 +24,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     everyone: true,
   },
   dns_duration: {
-    title: '95th percentile of the time for an answer',
+    title: '95th percentile response time',
     metrics: /^(?:coredns_dns_request_duration_seconds_bucket)$/,
     of: 'store',
     kind: 'latency',
@@ -204,7 +204,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   redis_misses: {
-    title: 'share of reads that miss',
+    title: 'share of reads that miss the cache',
     metrics: /^(?:redis_keyspace_misses_total)$/,
     needs: ['redis_keyspace_hits_total'],
     of: 'store',

@@ -57,7 +57,7 @@ export function startsOf({ id, value }: Found, nodeOf: NodeOf, window: Period): 
           at: Math.round(time),
           kind: 'restart',
           node,
-          title: `its process started again`,
+          title: `its process restarted`,
         },
       ];
     });

@@ -64,14 +64,14 @@ export const EvidenceItem = Type.Object({
   settled: orNull(
     Type.Object(
       { to: Instant, sha256: Type.String() },
-      { description: 'Digest of the data up to this time; later data was still in flight' },
+      { description: 'Digest of the data up to this time; later data was still arriving' },
     ),
   ),
   redactions: Type.Integer(),
   truncated: Type.Boolean(),
   trust: Type.Enum(['trusted', 'untrusted']),
   again: Type.String({
-    description: 'Path that repeats the query and reports whether the answer is the same',
+    description: 'API path that repeats the query and reports whether the result is the same',
   }),
 });
 
@@ -98,7 +98,7 @@ export const reportFields = {
     Type.Object({
       level: Type.Enum(['low', 'medium', 'high']),
       value: Type.Number(),
-      raw: Type.Number({ description: 'Before calibration' }),
+      raw: Type.Number({ description: 'Confidence before calibration' }),
       parts: Type.Object({
         margin: Type.Number(),
         coverage: Type.Number(),
@@ -199,7 +199,7 @@ export const reportFields = {
       likeness: Type.Number(),
       verdict: Type.String(),
       summary: Type.String(),
-      true_cause: orNull(Type.String({ description: 'By feedback' })),
+      true_cause: orNull(Type.String({ description: 'Actual cause, according to feedback' })),
     }),
   ),
   suggested_actions: Type.Array(
@@ -212,7 +212,7 @@ export const reportFields = {
       args: orNull(Facts),
       link: orNull(
         Type.String({
-          description: 'Link to open: a page of the console, a route, or a document of the vault',
+          description: 'Link to open: a console page, a route, or a vault document',
         }),
       ),
       why: Type.String(),
@@ -235,7 +235,7 @@ export const reportFields = {
   disagreement: orNull(
     Type.Object(
       { text: Type.String(), node: orNull(Type.String()), why: Type.String() },
-      { description: 'Cause that the model named and the evidence contradicts' },
+      { description: 'Cause that the model proposed but the evidence contradicts' },
     ),
   ),
   usage: Type.Object({
@@ -270,7 +270,7 @@ export const ReportItem = Type.Object({
   started_by: orNull(Type.Enum(['alert', 'person'])),
   look: Type.Integer({
     description:
-      'Number of the automatic run, from first to third: an incident that keeps firing with no cause found is investigated again',
+      'Number of the automatic run, from first to third: an incident that keeps firing is investigated again if no cause was found',
   }),
   asked_by: orNull(Type.String()),
   feedback: Type.Array(Feedback),

@@ -76,7 +76,7 @@ export const DocEdit = Type.Object({
     Type.Integer({
       minimum: 1,
       description:
-        'The version that you read; if the current version differs, the request is a conflict, as with If-Match',
+        'The version that you read; if the current version differs, the request fails with a conflict, as with If-Match',
     }),
   ),
   adopt: Type.Optional(

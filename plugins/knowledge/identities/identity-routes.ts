@@ -31,7 +31,8 @@ const Registration = Type.Object({
     minLength: 1,
     maxLength: 16_384,
     writeOnly: true,
-    description: 'An ed25519, ECDSA or RSA key (2048 bits or more), as ssh-keygen writes it',
+    description:
+      'An ed25519, ECDSA or RSA key (2048 bits or more), in the format that ssh-keygen writes',
   }),
   passphrase: Type.Optional(
     Type.String({
@@ -50,7 +51,7 @@ const Change = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
       maxItems: 100,
       description:
-        "Hosts whose pinned keys to remove: the next key that each host presents is trusted, so compare it with the server's own",
+        "Hosts to remove the pinned keys of: the next key that each host presents is trusted, so compare it with the server's actual key",
     }),
   ),
 });
@@ -72,7 +73,7 @@ const Shown = Type.Object({
     }),
     {
       description:
-        'Servers that this identity was used with, and the keys that they presented first; other keys are refused',
+        'Servers that this identity has been used with, and the key that each first presented; other keys are refused',
     },
   ),
   created_by: Type.String(),

@@ -16,7 +16,7 @@ const Branch = Type.String({
   pattern:
     '^(?!.*(\\.\\.|//|/\\.|\\.lock(/|$)|@\\{))[A-Za-z0-9_]([A-Za-z0-9._/@+=-]*[A-Za-z0-9_@+=-])?$',
   examples: ['main'],
-  description: 'Default: the default branch of the server',
+  description: 'Default: the default branch on the server',
 });
 
 const Seconds = Type.Integer({ minimum: 60, maximum: 2_592_000 });
@@ -122,7 +122,7 @@ const Shown = Type.Object({
   last_commit: orNull(Type.String()),
   last_error: orNull(
     Type.String({
-      description: 'Why the last sync failed; the documents are still from last_commit',
+      description: 'Why the last sync failed; the documents are still those of last_commit',
     }),
   ),
   last_error_code: orNull(Type.Enum(Object.keys(troubles))),
@@ -136,7 +136,7 @@ const Shown = Type.Object({
       },
       {
         description:
-          'Progress of the running sync: bytes while it fetches, documents while it reads; total 0: unknown',
+          'Progress of the running sync: bytes while fetching, documents while reading; total 0: unknown',
       },
     ),
   ),
@@ -145,7 +145,7 @@ const Shown = Type.Object({
       commit: Type.String(),
       history: Type.Enum(['first', 'same', 'forward', 'rewritten'], {
         description:
-          'rewritten: the last commit that was read is not among the twenty newest on the branch',
+          'rewritten: the last commit that was read is not one of the twenty newest on the branch',
       }),
       added: Count,
       changed: Count,
@@ -195,7 +195,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     errors: ['not_found'],
     summary: 'Update the address, branch, folder, credentials or interval of a repository',
     description:
-      'Omitted fields stay as they are, and a sync follows at once. The mount point and the organization cannot be changed. A password is kept only while the host stays the same.',
+      'Omitted fields stay unchanged, and a sync starts at once. The mount point and the organization cannot be changed. The password is kept only if the host stays the same.',
     handle: (call) => repositories.change(call, call.params.id, call.body),
   }),
   route({
@@ -216,7 +216,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     access: 'knowledge:delete',
     params: RepoId,
     errors: ['not_found'],
-    summary: 'Delete a repository with its documents',
+    summary: 'Delete a repository and its documents',
     handle: (call) => repositories.remove(call, call.params.id),
   }),
 ];

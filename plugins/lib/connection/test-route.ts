@@ -35,7 +35,7 @@ export type Trial = Static<typeof TrialBody>;
 export const ConnectionAnswer = Type.Object({
   ok: Type.Boolean(),
   code: Type.Enum([...connectionCodes], {
-    description: 'Result code; each one has its own remedy',
+    description: 'Result code; each code has its own remedy',
   }),
   latency_ms: Type.Number({ minimum: 0 }),
   version: Type.Optional(Type.String()),

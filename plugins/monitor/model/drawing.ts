@@ -22,7 +22,7 @@ const CalcName = oneOf(calcs);
 const Color = Type.String({
   pattern: '^(#[0-9A-Fa-f]{3,8}|rgba?\\([0-9., %]{1,40}\\)|[a-z]{3,20}|thresholds)$',
   examples: ['#73BF69'],
-  description: 'CSS color, or thresholds for the color of the threshold that is reached',
+  description: 'CSS color, or thresholds to use the color of the threshold that is reached',
 });
 
 export const PanelQuery = Type.Object(
@@ -39,11 +39,12 @@ export const PanelQuery = Type.Object(
     at: Type.Optional(
       Type.Unsafe<'range' | 'instant'>({
         enum: ['range', 'instant'],
-        description: 'Values over the time range, or at its end. Default: what the type needs',
+        description:
+          'Values over the time range, or only at its end. Default: whichever the panel type needs',
       }),
     ),
     format: Type.Optional(oneOf(['table', 'heatmap'] as const)),
-    hidden: Type.Optional(Type.Boolean({ description: 'Keep the query without running it' })),
+    hidden: Type.Optional(Type.Boolean({ description: 'Keep the query, but do not run it' })),
     min_step: Type.Optional(
       Type.String({ maxLength: 60, description: 'Shortest step, such as 1m or $resolution' }),
     ),
@@ -75,12 +76,14 @@ const settings = {
   line_width: Type.Optional(Type.Number({ minimum: 0, maximum: 20 })),
   line_style: Type.Optional(oneOf(['solid', 'dash', 'dot'] as const)),
   steps: Type.Optional(Type.Boolean({ description: 'Draw steps instead of slopes' })),
-  connect: Type.Optional(Type.Boolean({ description: 'Draw over gaps' })),
+  connect: Type.Optional(Type.Boolean({ description: 'Connect points across gaps' })),
   stacking: Type.Optional(oneOf(['none', 'normal', 'percent'] as const)),
-  negate: Type.Optional(Type.Boolean({ description: 'Draw below zero' })),
+  negate: Type.Optional(Type.Boolean({ description: 'Draw the values below zero' })),
   axis: Type.Optional(oneOf(['left', 'right', 'hidden'] as const)),
   axis_label: Type.Optional(Type.String({ maxLength: 100 })),
-  log: Type.Optional(Type.Number({ minimum: 2, maximum: 10, description: 'Base of the axis' })),
+  log: Type.Optional(
+    Type.Number({ minimum: 2, maximum: 10, description: 'Base of the logarithmic axis' }),
+  ),
   min: Type.Optional(Type.Number()),
   max: Type.Optional(Type.Number()),
   decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 15 })),
@@ -105,7 +108,7 @@ export const Display = Type.Object(
     ),
     calc: Type.Optional(CalcName),
     all_values: Type.Optional(
-      Type.Boolean({ description: 'Show every value instead of one for each series' }),
+      Type.Boolean({ description: 'Show every value instead of one per series' }),
     ),
     sparkline: Type.Optional(Type.Boolean()),
     background: Type.Optional(Type.Boolean({ description: 'Color the background' })),
@@ -137,7 +140,7 @@ export const Override = Type.Object(
     of: Type.Optional(
       Type.Array(Type.String({ maxLength: 500 }), {
         maxItems: 100,
-        description: 'Names, a pattern, refs of queries, or number, string or time',
+        description: 'Names, a pattern or query refs, or, for type, number, string or time',
       }),
     ),
     calc: Type.Optional(CalcName),
@@ -155,7 +158,10 @@ export const Transformation = Type.Object(
     options: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     disabled: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false, description: 'As in Grafana, with the same options' },
+  {
+    additionalProperties: false,
+    description: 'The Grafana transformation of this name, with the same options',
+  },
 );
 export type Transformation = Static<typeof Transformation>;
 
@@ -165,7 +171,10 @@ export const Repeat = Type.Object(
     direction: Type.Optional(oneOf(['horizontal', 'vertical'] as const)),
     max_per_row: Type.Optional(Type.Integer({ minimum: 1, maximum: 24 })),
   },
-  { additionalProperties: false, description: 'Draw the panel or row once for each value' },
+  {
+    additionalProperties: false,
+    description: 'Draw the panel or row once for each value of the variable',
+  },
 );
 export type Repeat = Static<typeof Repeat>;
 
@@ -174,7 +183,7 @@ export const Content = Type.Object(
     mode: oneOf(['markdown', 'html', 'code'] as const),
     text: Type.String({ maxLength: 65_536 }),
   },
-  { additionalProperties: false, description: 'Content of a panel of type text' },
+  { additionalProperties: false, description: 'For type text: the content of the panel' },
 );
 export type Content = Static<typeof Content>;
 
@@ -185,7 +194,7 @@ export const drawing = {
     Type.Array(PanelQuery, {
       maxItems: 100,
       description:
-        'All queries, if there are several or if one needs more than text and legend; query and legend are those of the first',
+        'All queries, if there are several or if one needs more than a query text and a legend; query and legend are those of the first one',
     }),
   ),
   display: Type.Optional(Display),
@@ -195,7 +204,7 @@ export const drawing = {
   repeat: Type.Optional(Repeat),
   content: Type.Optional(Content),
   collapsed: Type.Optional(
-    Type.Boolean({ description: 'For type row: whether its panels are hidden at first' }),
+    Type.Boolean({ description: 'For type row: whether its panels are initially hidden' }),
   ),
 } as const;
 

@@ -43,7 +43,7 @@ const Result = Type.Union([
         name: Type.String(),
         ...drawn,
         value: Point,
-        points: Type.Optional(Type.Array(Point, { description: 'Values of the sparkline' })),
+        points: Type.Optional(Type.Array(Point, { description: 'Values for the sparkline' })),
         ...reading,
       }),
     ),
@@ -94,7 +94,7 @@ const Sheet = Type.Object(
       ),
     ),
   },
-  { description: 'For type table: cells after the transformations' },
+  { description: 'For type table: the cells after all transformations' },
 );
 
 const Missing = Type.Object({
@@ -115,7 +115,7 @@ export const RenderedPanel = Type.Object({
   source: Type.String(),
   ...answered,
   expanded_query: Type.Optional(
-    Type.String({ description: 'The query as executed, with variables inserted' }),
+    Type.String({ description: 'The query as executed, with variables replaced by their values' }),
   ),
   legend: Legend,
   unit: Unit,
@@ -132,15 +132,17 @@ export const RenderedPanel = Type.Object({
     ),
   ),
   row: Type.Optional(
-    Type.Integer({ description: 'For type row: its number, from 0; see the parameter rows' }),
+    Type.Integer({
+      description: 'For type row: the number of the row, starting at 0; see the rows parameter',
+    }),
   ),
   folded: Type.Optional(
-    Type.Boolean({ description: 'True for a panel in a collapsed row, which has no data' }),
+    Type.Boolean({ description: 'True for a panel in a collapsed row; its data is not loaded' }),
   ),
   repeated: Type.Optional(
     Type.Object(
       { variable: Type.String(), value: Type.String() },
-      { description: 'Value for which the panel is repeated' },
+      { description: 'Value that this copy of the panel is repeated for' },
     ),
   ),
   data: Result,

@@ -124,11 +124,14 @@ export const Variable = Type.Object(
       Type.Array(VariableText, {
         minItems: 1,
         maxItems: 200,
-        description: 'For types custom, interval, constant and datasource',
+        description: 'Values of a variable of type custom, interval, constant or datasource',
       }),
     ),
     texts: Type.Optional(
-      Type.Array(VariableText, { maxItems: 200, description: 'Names to show for values' }),
+      Type.Array(VariableText, {
+        maxItems: 200,
+        description: 'Names to show instead of the values',
+      }),
     ),
     default: Type.Optional(VariableText),
     multi: Type.Optional(Type.Boolean({ description: 'Allow several values' })),
@@ -140,7 +143,7 @@ export const Variable = Type.Object(
         description: 'Pattern that $__all stands for; default: all values',
       }),
     ),
-    descending: Type.Optional(Type.Boolean({ description: 'Last value first' })),
+    descending: Type.Optional(Type.Boolean({ description: 'Sort the values in descending order' })),
     hide: Type.Optional(oneOf(['label', 'variable'] as const)),
   },
   { additionalProperties: false },
@@ -253,7 +256,7 @@ export const DashboardQuery = Type.Object(
         pattern: '^(all|saved|none|\\d{1,4}(,\\d{1,4})*)$',
         examples: ['saved'],
         description:
-          'Rows whose panels get data: all, none, saved for those that are not collapsed, or their numbers. Default: all',
+          'Rows to load data for: all, none, saved (those that are not collapsed), or row numbers. Default: all',
       }),
     ),
   },
@@ -265,7 +268,7 @@ export const DashboardQuery = Type.Object(
         minItems: 1,
         maxItems: 50,
         description:
-          'Value of a variable; several values if the variable allows them, $__all for all',
+          'Value of a variable; several values if the variable allows it, or $__all for all values',
       },
     },
     additionalProperties: false,
@@ -277,7 +280,7 @@ export const ImportQuery = Type.Object({
   overwrite: Type.Optional(
     Type.Boolean({ description: 'Replace the panels that users created in an existing dashboard' }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only report what would be imported' })),
 });
 
 export const GrafanaJson = Type.Record(Type.String(), Type.Unknown(), {

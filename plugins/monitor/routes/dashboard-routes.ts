@@ -61,9 +61,10 @@ export const dashboardRoutes = ({
     access: 'any',
     devices: 'narrowed',
     readsAsked: ['metricsdb', 'logs'],
-    summary: 'Get a dashboard with data: panels with their series, variables with their values',
+    summary:
+      'Get a dashboard with its data: panels with their series, and variables with their values',
     description:
-      'A panel without data gives the reason: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb and read:logs for what panels query.',
+      'A panel without data states the reason: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb and read:logs, depending on what the panels query.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,
@@ -109,7 +110,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
     brief: ['uid'],
-    summary: 'Replace panels, title and variables that users added to a dashboard',
+    summary: 'Replace the panels, title and variables that users added to a dashboard',
     params: Type.Object({ uid: Uid }),
     body: UsersDashboardBody,
     response: UsersDashboardItem,

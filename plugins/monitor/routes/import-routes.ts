@@ -43,7 +43,7 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     path: '/api/v1/monitor/dashboards/{uid}/export',
     access: 'any',
     devices: 'none',
-    summary: 'Export a dashboard as Grafana imports it',
+    summary: 'Export a dashboard in the format that Grafana imports',
     description:
       'An imported dashboard is returned as it was imported, apart from later changes in svc.',
     params: DashboardUid,

@@ -16,7 +16,7 @@ const ScopeTypes = Type.Array(Type.Enum(['host', 'global', 'monitoring_pipeline'
 const Labels = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,99}$', examples: ['severity'] },
   maxProperties: 20,
-  description: 'Labels that the incident must have, with these values',
+  description: 'Labels that the incident must have, with their values',
 });
 
 const span = (description: string, usual: string) =>
@@ -126,7 +126,8 @@ export const ChannelShown = Type.Object({
   last_error: orNull(Type.String()),
   last_error_at: orNull(Timestamp),
   degraded: Type.Boolean({
-    description: "true: sending fails until the channel's settings or the platform are fixed",
+    description:
+      "true: sending will keep failing until the channel's settings are corrected or the platform is fixed",
   }),
   degraded_reason: orNull(Type.String()),
   created_at: Timestamp,
@@ -169,7 +170,7 @@ export const DeliveryShown = Type.Object({
 });
 
 export const Resent = Type.Object({
-  resent: Type.Integer({ description: 'Number of notifications now being retried' }),
+  resent: Type.Integer({ description: 'Number of notifications that are now being retried' }),
 });
 
 export const TestResult = Type.Object({

@@ -20,7 +20,7 @@ export const TicketBody = Type.Object({
     Type.String({
       pattern: userPattern,
       examples: ['deploy'],
-      description: 'User name on the device; if omitted, the first frame provides it',
+      description: 'User name on the device; if omitted, it must be sent in the first frame',
     }),
   ),
   session_id: Type.Optional(
@@ -34,7 +34,7 @@ export const TicketBody = Type.Object({
 
 export const TicketItem = Type.Object({
   ticket: Type.String(),
-  protocol: Type.String({ description: 'Offer it as a subprotocol in addition to svc.shell.v1' }),
+  protocol: Type.String({ description: 'Subprotocol to offer in addition to svc.shell.v1' }),
   path: Type.String({ description: 'Path at which to open the WebSocket' }),
   expires_in: Type.Integer(),
   expires_at: Timestamp,

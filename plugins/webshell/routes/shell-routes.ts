@@ -89,7 +89,7 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
     access: shellAction,
     devices: 'narrowed',
     summary:
-      'Create a ticket for a shell in a browser: valid once, for 30 s, for this device, page and address',
+      'Create a ticket for opening a shell in a browser: valid once, for 30 s, for this device, page and address',
     body: TicketBody,
     response: TicketItem,
     errors: ['not_found', 'rate_limited'],

@@ -206,7 +206,7 @@ test('another version, another boot and another certificate are changes; a clock
       [
         'certificate',
         undefined,
-        'certificate of shop:443 was replaced; it expires 2033-08-16, the previous one 2033-05-18',
+        'certificate of shop:443 was replaced; the new one expires on 2033-08-16, the previous one on 2033-05-18',
       ],
       ['plugin', undefined, 'plugin logs 1.0.0 was reloaded'],
     ],
