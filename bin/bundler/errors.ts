@@ -13,6 +13,6 @@ export const errors = defineErrors('bundler', {
   transform: ['invalid_argument', '{id} does not compile: {located}'],
   foreign_import: [
     'invalid_argument',
-    '{id} does not compile: {from} imports {specifier}, which is not a file in its folder; a pack from outside may import only its own files, modules of node and svc/sdk',
+    '{id} does not compile: {from} imports {specifier}, which is not a file in its folder; a third-party pack may import only its own files, built-in Node modules and svc/sdk',
   ],
 });

@@ -8,7 +8,7 @@ export const errors = defineErrors('host', {
   provided_twice: ['conflict', '{plugin} provides {service} twice.'],
   not_provided: [
     'invalid_argument',
-    '{plugin} offers {service} in its plugin.json, but activate() did not provide it.',
+    '{plugin} lists {service} under "provides" in its plugin.json, but activate() did not provide it.',
   ],
   critical_down: ['unavailable', 'Plugin "{plugin}" is critical and is {state}: {cause}'],
   plugin_disabled: ['conflict', '{plugin} is disabled; enable it first.'],
@@ -37,11 +37,11 @@ export const errors = defineErrors('host', {
   plugin_starting: ['unavailable', '{plugin} is starting.'],
   plugin_retried: [
     'unavailable',
-    '{plugin} has not started yet; svc keeps trying. An administrator can see the reason on its plugin page.',
+    "{plugin} has not started yet; svc keeps trying. An administrator can see the reason on the plugin's page.",
   ],
   plugin_failed: [
     'unavailable',
-    '{plugin} failed to start; an administrator can see the reason on its plugin page.',
+    "{plugin} failed to start; an administrator can see the reason on the plugin's page.",
   ],
 });
 

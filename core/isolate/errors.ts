@@ -4,7 +4,7 @@ export const errors = defineErrors('isolate', {
   thread_lost: ['unavailable', '{label} ended during the call: {cause}.'],
   thread_down: ['unavailable', '{label} is {state}{cause}'],
   calls_taken: ['unavailable', '{label} has {max} calls in progress; try again.'],
-  call_late: ['unavailable', '{label} did not answer {method} within {ms} ms{cause}'],
+  call_late: ['unavailable', '{label} did not respond to {method} within {ms} ms{cause}'],
   thread_ended: ['unavailable', '{label} has ended.'],
   thread_failed: ['unavailable', '{label} {cause}.'],
   worker_imported: [

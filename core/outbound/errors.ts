@@ -2,7 +2,7 @@ import { defineErrors } from '../sdk/index.ts';
 
 export const errors = defineErrors('outbound', {
   redirects: ['upstream_error', '{origin} redirected more than {max} times.'],
-  silent: ['upstream_error', '{origin} sent nothing for {seconds} s.'],
+  silent: ['upstream_error', '{origin} sent no data for {seconds} s.'],
   no_url: [
     'invalid_argument',
     'The address is not a valid URL; it must start with http:// or https://.',
@@ -14,7 +14,7 @@ export const errors = defineErrors('outbound', {
   ],
   reply_too_large: ['upstream_error', 'The response is larger than {max} bytes.'],
   stopped: ['unavailable', 'The call to {origin} was cancelled.'],
-  timed_out: ['upstream_error', '{origin} did not answer within {seconds} s.'],
+  timed_out: ['upstream_error', '{origin} did not respond within {seconds} s.'],
   failed: ['upstream_error', 'The call to {origin} failed: {cause}'],
   allowed_no_network: [
     'invalid_argument',

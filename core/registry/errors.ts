@@ -13,7 +13,7 @@ export const errors = defineErrors('registry', {
   no_provider: ['unavailable', 'Service {service} is not available at the moment.'],
   key_taken: ['conflict', '{plugin} and {other} both declare {table} "{key}".'],
   timer_unset: ['unavailable', 'The timer was cancelled.'],
-  scope_closed: ['conflict', '{scope} has ended; it cannot do "{what}" any more.'],
+  scope_closed: ['conflict', '{scope} has ended, so "{what}" is no longer possible.'],
   scope_ended: ['unavailable', '{scope} has ended.'],
   scope_ending: ['unavailable', '{scope} is ending: {cause}.'],
 });

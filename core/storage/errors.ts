@@ -3,11 +3,11 @@ import { errors as diskErrors } from './disk/errors.ts';
 import { errors as sqliteErrors } from './sqlite/errors.ts';
 
 export const errors = defineErrors('storage', {
-  closing: ['unavailable', 'Storage is closing and accepts no more writes.'],
+  closing: ['unavailable', 'Storage is closing and no longer accepts writes.'],
   queue_full: ['unavailable', '{waiting} writes are already waiting; try again in a moment.'],
   wait_too_long: [
     'unavailable',
-    'This write waited {seconds} s for its turn and was dropped, because there are too many writes; try again.',
+    'This write was dropped after waiting {seconds} s for its turn, because too many writes are queued; try again.',
   ],
   key_gone: [
     'unavailable',
@@ -24,7 +24,7 @@ export const errors = defineErrors('storage', {
   ],
   key_from_environment: [
     'conflict',
-    'The key comes from SVC_SECRET_KEY, so a new one must come from there, too: append it to the old one, separated by a comma, and start svc again.',
+    'The key comes from SVC_SECRET_KEY, so a new key must be set there, too: append it to the old one, separated by a comma, and start svc again.',
   ],
   key_file_unwritable: [
     'unavailable',
@@ -42,7 +42,7 @@ export const errors = defineErrors('storage', {
   ],
   migration_changed: [
     'conflict',
-    'Migration {migration} of {owner} is not {applied}, which version {version} applied: restore that file and write the change as migration {next}, or {remedy}.',
+    'Migration {migration} of {owner} differs from {applied}, which version {version} applied: restore that file and write the change as migration {next}, or {remedy}.',
   ],
   prefix_taken: [
     'conflict',
@@ -56,7 +56,7 @@ export const errors = defineErrors('storage', {
     'unavailable',
     'Migration {migration} of {owner} failed and was rolled back: {cause}',
   ],
-  table_name: ['invalid_argument', 'The name of {name} must begin with {prefix}.'],
+  table_name: ['invalid_argument', 'The name {name} must begin with {prefix}.'],
   table_not_strict: [
     'invalid_argument',
     'Table {table} must be declared STRICT, so that each column holds only values of its type.',
@@ -73,7 +73,7 @@ export const errors = defineErrors('storage', {
   ],
   sealed_declaration: [
     'invalid_argument',
-    'The plugin.json of {plugin}, under "sealed", lists {problem}.',
+    'The plugin.json of {plugin} lists, under "sealed", {problem}.',
   ],
   plugin_id: [
     'invalid_argument',
@@ -87,7 +87,7 @@ export const errors = defineErrors('storage', {
     'unavailable',
     'The database writer stopped ({cause}) during the commit: check whether this write was stored before you try again.',
   ],
-  disk_full: ['unavailable', 'Writes are not possible at the moment: {cause}'],
+  disk_full: ['unavailable', 'Writes are not accepted at the moment: {cause}'],
   writer_down: ['unavailable', 'The database does not accept writes: {cause}'],
   unit_too_long: [
     'unavailable',

@@ -2,7 +2,7 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('alert-source', {
   unproven: ['unauthorized', 'The push is not authenticated.'],
-  not_taken: ['unavailable', 'Alerts cannot be accepted now: {why}'],
+  not_taken: ['unavailable', 'Alerts cannot be accepted at the moment: {why}'],
   unreadable: ['invalid_argument', 'The push is invalid: {why}'],
   taken: ['conflict', 'A source with the key {key} already exists.'],
   too_many: [

@@ -13,13 +13,13 @@ export const errors = defineErrors('approval', {
   ],
   signed_already: [
     'forbidden',
-    'You have already signed this; the second signature must come from another person.',
+    'You have already signed this change; the second signature must come from another person.',
   ],
   may_not_cancel: ['forbidden', 'Only the requester or an administrator can cancel an approval.'],
   expired: ['conflict', 'Approval {id} has expired; request the change again.'],
   args_differ: [
     'conflict',
-    'args_sha256 does not match this approval: review again what it would run before you decide.',
+    'args_sha256 does not match this approval: review what it would run once more before you decide.',
   ],
   no_approval: ['not_found', 'There is no approval {id}.'],
   decided: ['conflict', 'Approval {id} is already {status}{because}.'],

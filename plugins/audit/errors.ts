@@ -4,6 +4,6 @@ export const errors = defineErrors('audit', {
   being_replaced: ['unavailable', 'The audit log plugin is being replaced; try again in a moment.'],
   broken_row: [
     'conflict',
-    'Old rows of the audit log were not deleted, because row {seq} is invalid: {reason}. Run "svc audit verify".',
+    'Old audit log rows were not deleted, because row {seq} is invalid: {reason}. Run "svc audit verify".',
   ],
 });

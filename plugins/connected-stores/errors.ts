@@ -2,7 +2,7 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('connected-stores', {
   unknown: ['not_found', 'There is no connected store {name}.'],
-  taken: ['conflict', 'A connected store with the name {name} already exists.'],
+  taken: ['conflict', 'A connected store named {name} already exists.'],
   too_many: [
     'conflict',
     'The limit of {max} connected stores has been reached; disconnect one that you no longer need.',

@@ -6,7 +6,7 @@ export const errors = defineErrors('dash', {
     'upstream_error',
     '{host} no longer accepts dash.token (status 401); create a new token there.',
   ],
-  not_configured: ['conflict', 'dash.url is not set: set it to the address of Grafana.'],
+  not_configured: ['conflict', "dash.url is not set: set it to Grafana's address."],
   not_ready: ['upstream_error', 'Syncing to Grafana failed: {detail}'],
   running: ['conflict', 'A sync to Grafana is in progress; wait until it ends.'],
   no_token: [

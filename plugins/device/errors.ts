@@ -11,7 +11,7 @@ export const errors = defineErrors('device', {
   ],
   reported: [
     'conflict',
-    'The connected store {source} reports device {id} as online and would add it again; stop scraping the host, or disconnect the store, then delete the device.',
+    'The connected store {source} reports device {id} as online and would add it again; first stop scraping the host or disconnect the store, then delete the device.',
   ],
   too_many: [
     'conflict',

@@ -18,11 +18,11 @@ export const errors = defineErrors('edge-upgrade', {
   web_page: ['invalid_argument', '{host} returned a web page instead of a program.'],
   other_part: [
     'unavailable',
-    '{host} sent a different part than the one requested; downloading the package again.',
+    '{host} sent a different part from the one requested; downloading the package again.',
   ],
   redirect_loop: ['invalid_argument', '{host} is stuck in a redirect loop.'],
   download_failed: ['unavailable', '{host}: {cause}'],
-  silent: ['unavailable', '{host} has sent nothing for {seconds} s.'],
+  silent: ['unavailable', '{host} has sent no data for {seconds} s.'],
   pin_mismatch: ['forbidden', 'The key of {host} does not match the pinned key.'],
   disk_full: ['conflict', 'The disk has only {mib} MiB left, which is too little for the package.'],
   package_too_large: [
@@ -40,7 +40,7 @@ export const errors = defineErrors('edge-upgrade', {
   ],
   sha256_mismatch: [
     'invalid_argument',
-    'The downloaded file has the sha256 {found}, which is not the one in the upgrade request.',
+    'The downloaded file has the SHA-256 {found}, which does not match the one in the upgrade request.',
   ],
   self_test_failed: ['conflict', 'The self-test of the new version {how}{detail}.'],
   self_test_mute: ['conflict', 'The self-test of the new version did not report its version.'],
@@ -55,7 +55,7 @@ export const errors = defineErrors('edge-upgrade', {
   not_enrolled: ['conflict', 'This machine is not enrolled.'],
   downgrade: [
     'conflict',
-    '{to} is older than the running {from}; request it with "allow_downgrade".',
+    '{to} is older than the running version, {from}; request it with "allow_downgrade".',
   ],
   obstacle: ['conflict', '{why}'],
 });

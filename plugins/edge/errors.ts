@@ -33,5 +33,8 @@ export const errors = defineErrors('edge', {
     'forbidden',
     '{key} is dangerous: it needs approval from two people, which cannot be given here.',
   ],
-  skill_not_allowed: ['forbidden', '{role} may not use {key}, which is {kind}; it needs {wanted}.'],
+  skill_not_allowed: [
+    'forbidden',
+    '{role} may not use {key}, which is {kind}; using it requires {wanted}.',
+  ],
 });

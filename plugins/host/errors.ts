@@ -3,6 +3,6 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('host', {
   own_plugin: [
     'conflict',
-    '"{plugin}" serves this API: if it were disabled, no request could enable it again.',
+    '"{plugin}" serves this API and cannot be disabled here: no request could enable it again.',
   ],
 });

@@ -7,10 +7,13 @@ export const errors = defineErrors('ingest', {
     415,
   ],
   too_fast: ['rate_limited', 'This sender exceeds its limit of {what}; try again in {seconds} s.'],
-  memory_full: ['rate_limited', 'Pushes in progress use too much memory; try again in a second.'],
+  memory_full: [
+    'rate_limited',
+    'Pushes in progress are using too much memory; try again in a second.',
+  ],
   store_silent: [
     'unavailable',
-    'The store of {signal} has not answered within {seconds} s; send the same again later.',
+    'The {signal} store did not respond within {seconds} s; send the same request again later.',
   ],
   no_body: ['invalid_argument', 'The request has no body.'],
   no_push_route: [
@@ -20,7 +23,7 @@ export const errors = defineErrors('ingest', {
   media_type: ['invalid_argument', '{to} accepts {consumes}.', 415],
   no_credential: [
     'unauthorized',
-    'Authenticate with the keys of an edge, or with an API token that may push.',
+    "Authenticate with an edge's keys, or with an API token that is allowed to push.",
   ],
   no_push_right: ['forbidden', 'This credential does not grant ingest:push.'],
   not_narrowable: [

@@ -10,7 +10,7 @@ export const errors = defineErrors('investigate', {
   ],
   not_of_one_device: [
     'forbidden',
-    'Incident {id} belongs to a rule that is not about individual hosts; ask an administrator.',
+    'Incident {id} belongs to a rule that does not cover individual hosts; ask an administrator.',
   ],
   queue_full: ['rate_limited', '{max} investigations are already waiting; try again in a minute.'],
   too_many_asked: [

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('mail', {
   endpoint: ['invalid_argument', 'endpoint {message}'],
   address: ['invalid_argument', '"to" must be an e-mail address such as ann@example.org.'],
-  no_address: ['invalid_argument', 'An e-mail needs addresses such as ann@example.org.'],
+  no_address: ['invalid_argument', 'The addresses of an e-mail must look like ann@example.org.'],
   not_configured: [
     'conflict',
     'mail.host is not set: set it to the SMTP server to send e-mail through.',
@@ -15,5 +15,5 @@ export const errors = defineErrors('mail', {
   unreachable: ['upstream_error', 'Sending an e-mail through {host} failed: {cause}'],
   connection: ['upstream_error', '{cause}'],
   refused: ['conflict', '{host} rejected the e-mail: {said}'],
-  later: ['unavailable', '{host} does not accept the e-mail now: {said}'],
+  later: ['unavailable', '{host} is not accepting the e-mail at the moment: {said}'],
 });

@@ -6,6 +6,6 @@ export const errors = defineErrors('manual', {
     'not_found',
     'This instance has no contact for vulnerability reports; an administrator can set security.contact.',
   ],
-  no_section: ['not_found', 'The manual has no section "{section}" on the page "{page}".'],
+  no_section: ['not_found', 'The manual page "{page}" has no section "{section}".'],
   no_page: ['not_found', 'The manual has no page "{name}"; /docs lists all pages.'],
 });

@@ -11,16 +11,16 @@ export const errors = defineErrors('packs', {
   beyond_ceiling: ['forbidden', '{id} may not call {host}: {cause}'],
   fetch_limited: [
     'rate_limited',
-    '{id} may make {atOnce} requests at once and {perMinute} in a minute; try again later.',
+    '{id} may make {atOnce} requests at once and {perMinute} per minute; try again later.',
   ],
   fetch_body: ['invalid_argument', 'fetch() cannot send {detail}'],
   files_too_large: [
     'invalid_argument',
-    'The files of {id} are larger than {maxBytes} MiB; remove what it does not need.',
+    'The files of {id} are larger than {maxBytes} MiB in total; remove files that it does not need.',
   ],
   tables_not_asked: [
     'not_found',
-    'svc has no method {method} for this pack: tables of its own require {ask}.',
+    'svc has no method {method} for this pack: to have its own tables, it must request {ask}.',
   ],
   no_room_for_tables: [
     'invalid_argument',

@@ -225,7 +225,7 @@ export class Loader implements PackLoader {
       restarts: child.restarts,
       pid: child.pid,
       state: tables.state,
-      cause: `the process of its tables ${tables.cause}`,
+      cause: `the process for its tables ${tables.cause}`,
       causeKind: tables.causeKind,
     };
   }

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('persona', {
   none: [
     'not_found',
-    'There is no persona "{name}", nor any other; add one as a markdown file in agents/, or set agents.default_persona.',
+    'There is no persona "{name}", and there are no other personas; add one as a markdown file in agents/, or set agents.default_persona.',
   ],
   already_made: [
     'conflict',
@@ -21,7 +21,7 @@ export const errors = defineErrors('persona', {
   no_persona: ['not_found', 'There is no persona "{name}"; GET /api/v1/agents lists all personas.'],
   name_taken: [
     'forbidden',
-    'The persona "{name}" {of} and is used by everyone: replacing it needs {replaces}; choose another name, or ask an administrator.',
+    'The persona "{name}" {of} and is used by everyone: replacing it requires {replaces}; choose another name, or ask an administrator.',
   ],
   look_alike: [
     'conflict',

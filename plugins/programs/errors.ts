@@ -2,11 +2,11 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('programs', {
   not_running: ['unavailable', '{label} is {state}{detail}.'],
-  stopped_early: ['unavailable', '{label} was stopped before it had finished.'],
+  stopped_early: ['unavailable', '{label} was stopped before it finished.'],
   not_started: ['unavailable', 'Starting {label} failed: {cause}'],
   program_name: [
     'invalid_argument',
-    '{id} names a program "{name}"; use lower-case letters, digits and dashes.',
+    '{id} starts a program named "{name}"; use lower-case letters, digits and dashes.',
   ],
   being_replaced: ['unavailable', 'The programs plugin is being replaced; try again.'],
   path_not_absolute: [

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('setting', {
   too_many_reveals: [
     'rate_limited',
-    'At most {max} secrets per minute can be revealed; wait a moment.',
+    'At most {max} secrets can be revealed per minute; wait a moment.',
   ],
   never_revealed: [
     'conflict',
@@ -20,7 +20,7 @@ export const errors = defineErrors('setting', {
   ],
   nothing_stored: [
     'conflict',
-    'Nothing is stored for this setting any more; load it again and repeat your change.',
+    'No value is stored for this setting any more; load it again and repeat your change.',
   ],
   people_only: [
     'forbidden',

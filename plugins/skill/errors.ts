@@ -4,11 +4,11 @@ export const errors = defineErrors('skill', {
   no_edge: ['unavailable', '{key} runs on edges, and none is available at the moment.'],
   no_evidence: [
     'not_found',
-    'You have no evidence {name}; results are stored for as long as skill.evidence_days allows: run the tool again.',
+    'You have no evidence {name}; results are only stored for as long as skill.evidence_days allows: run the tool again.',
   ],
   no_approvals: [
     'unavailable',
-    '{key} needs an approval, but approvals are not available; see "svc plugin list".',
+    '{key} requires approval, but approvals are not available; see "svc plugin list".',
   ],
   query_or_select: ['invalid_argument', 'tool_search takes either query or select.'],
   no_guide: ['not_found', 'There is no guide {key}.'],
@@ -23,7 +23,7 @@ export const errors = defineErrors('skill', {
     'forbidden',
     'Approval {approval} does not cover this call of {key}; request a new one.',
   ],
-  approval_needed: ['forbidden', '{key} needs the approval of {people} before it runs.'],
+  approval_needed: ['forbidden', '{key} requires approval from {people} before it runs.'],
   timed_out: ['unavailable', '{key} timed out.'],
   not_reached: ['unavailable', '{name} is not reachable: no edge of device {id} is online.'],
   no_skill: ['not_found', 'There is no skill {key}{detail}.'],

@@ -9,7 +9,7 @@ export const errors = defineErrors('topology', {
   node_type_built_in: ['conflict', 'The node type {name} is built in and cannot be deleted.'],
   node_type_in_use: [
     'conflict',
-    'The node type {name} is in use by nodes: {used}; delete them first.',
+    'The node type {name} is in use by these nodes: {used}; delete them first.',
   ],
   no_node_type: ['not_found', 'There is no node type {name}.'],
   too_many_nodes: [
@@ -22,7 +22,7 @@ export const errors = defineErrors('topology', {
   ],
   host_node_kept: [
     'conflict',
-    'Node {id} is the host node of device {device_id}; delete the device, which deletes its node.',
+    'Node {id} is the host node of device {device_id}; delete the device to delete its node, too.',
   ],
   node_in_use: [
     'conflict',
@@ -42,7 +42,7 @@ export const errors = defineErrors('topology', {
   ],
   relation_type_in_use: [
     'conflict',
-    'The relation type {name} is in use by relations: {used}; delete them first.',
+    'The relation type {name} is in use by these relations: {used}; delete them first.',
   ],
   no_relation_type: ['not_found', 'There is no relation type {name}.'],
   too_many_relations: [

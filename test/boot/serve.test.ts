@@ -154,7 +154,7 @@ describe('svc in the foreground', () => {
     [
       'an unknown name',
       { SVC_HTTP_ADR: '127.0.0.1:0' },
-      /Environment: SVC_HTTP_ADR is not a setting of svc; did you mean SVC_HTTP_ADDR\?/,
+      /Environment: SVC_HTTP_ADR is not an svc setting; did you mean SVC_HTTP_ADDR\?/,
     ],
     [
       'a value of the wrong shape',
@@ -188,7 +188,7 @@ describe('svc in the foreground', () => {
     assert.equal(await house.ended(), 1);
     assert.match(
       house.output(),
-      /svc\.yaml: log\.levle is not a setting of svc; did you mean log\.level\?/,
+      /svc\.yaml: log\.levle is not an svc setting; did you mean log\.level\?/,
     );
   });
 

@@ -203,12 +203,12 @@ describe('what does not fit', () => {
     });
     assert.throws(
       () => settings.assertAllKnown(new Set(), [], 'svc.yaml'),
-      /SVC_LAMP_LIMT is not a setting of svc; did you mean SVC_LAMP_LIMIT\?/,
+      /SVC_LAMP_LIMT is not an svc setting; did you mean SVC_LAMP_LIMIT\?/,
     );
     assert.throws(
       () =>
         settingsOf({ 'lamp.limit': limit }).assertAllKnown(new Set(), ['lamp.limits'], 'svc.yaml'),
-      /svc\.yaml: lamp\.limits is not a setting .*lamp\.limit\?/,
+      /svc\.yaml: lamp\.limits is not an svc setting.*lamp\.limit\?/,
     );
   });
 
@@ -417,7 +417,7 @@ describe('a settings file', () => {
     const torch = fileURLToPath(new URL('../plugins/setting/torch', import.meta.url));
     await assert.rejects(
       startTestHost(t, { plugins: [], dataDir, environment }),
-      /SVC_TORCH_PIN is not a setting/,
+      /SVC_TORCH_PIN is not an svc setting/,
     );
     const met = await startTestHost(t, { plugins: [torch], dataDir, environment });
     await met.stop();

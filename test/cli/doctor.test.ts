@@ -105,7 +105,7 @@ test('each thing that is wrong with a data folder is found, with what to do abou
     writeFileSync(join(data, 'svc.yaml'), 'http:\n  adr: 127.0.0.1:8080\n');
     const { code, of } = await findings(data);
     assert.equal(code, 1);
-    assert.match(of('settings').detail, /svc\.yaml: http\.adr is not a setting.*http\.addr/);
+    assert.match(of('settings').detail, /svc\.yaml: http\.adr is not an svc setting.*http\.addr/);
     assert.equal(of('database').verdict, 'ok', 'the other examinations go on');
     rmSync(join(data, 'svc.yaml'));
   });

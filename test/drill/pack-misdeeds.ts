@@ -159,7 +159,7 @@ async function endOf(house: House, id: string): Promise<string> {
   const answered =
     permission !== undefined
       ? `denied ${permission}`
-      : /did not answer route within/.test(message)
+      : /did not respond to route within/.test(message)
         ? 'late'
         : undefined;
   for (let look = 0; look < 10; look += 1) {

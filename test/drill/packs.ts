@@ -36,7 +36,7 @@ export async function run({
         if (status !== 200) {
           // Other repositories are not fetched by a drill.
           counts[
-            /^the address|lies next to|outbound|leads to|ENOTFOUND|EAI_AGAIN|cannot be reached|did not answer/.test(
+            /^the address|lies next to|outbound|leads to|ENOTFOUND|EAI_AGAIN|cannot be reached|did not respond/.test(
               body.message,
             )
               ? 'elsewhere'

@@ -39,7 +39,7 @@ test('an edge has the same host of plugins, leaves those of the manager alone, a
   assert.equal(await askEdge(edge.dataDir), undefined);
   await assert.rejects(
     startTestEdge(t, { plugins: ['setting'], environment: { SVC_HTTP_ADDR: '127.0.0.1:0' } }),
-    /SVC_HTTP_ADDR is not a setting/,
+    /SVC_HTTP_ADDR is not an svc setting/,
   );
 });
 

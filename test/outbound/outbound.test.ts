@@ -102,7 +102,7 @@ describe('a request to an address that somebody typed', () => {
       await refuses(
         outbound(t, ['127.0.0.0/8']),
         url + path,
-        /sent nothing for 0\.05 s/,
+        /sent no data for 0\.05 s/,
         { idleMs: 50 },
         'upstream_error',
       );
@@ -224,7 +224,7 @@ describe('a request to an address that somebody typed', () => {
     await refuses(
       out,
       silent.url,
-      /did not answer within 0.0495 s/,
+      /did not respond within 0.0495 s/,
       { timeoutMs: 49.5 },
       'upstream_error',
     );

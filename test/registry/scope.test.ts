@@ -55,7 +55,7 @@ describe('a scope', () => {
       () => owned.task('late', async () => undefined),
       () => owned.child('late'),
     ]) {
-      assert.throws(use, /fixture#1 has ended; it cannot do ".*late" any more/);
+      assert.throws(use, /fixture#1 has ended, so ".*late" is no longer possible/);
     }
     assert.equal(owned.signal.aborted, true);
   });

@@ -28,7 +28,7 @@ test('below the floor reads go on and writes are refused with the reason; what f
     assert.deepEqual(storage.disk(), { ok: false, detail: storage.writable() });
     await assert.rejects(drop(), {
       code: 'unavailable',
-      message: `Writes are not possible at the moment: ${storage.writable()!}`,
+      message: `Writes are not accepted at the moment: ${storage.writable()!}`,
     });
     assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 1);
     await storage.reclaim(drop);

@@ -74,9 +74,9 @@ const refused: [string, string, RegExp][] = [
   [
     '001-x.sql',
     'create table other_x (id integer primary key) strict',
-    /name of other_x must begin with notes_/,
+    /name other_x must begin with notes_/,
   ],
-  ['001-x.sql', 'create view other_v as select 1', /name of other_v must begin with notes_/],
+  ['001-x.sql', 'create view other_v as select 1', /name other_v must begin with notes_/],
   ['001-x.sql', 'drop table notes_note', /removes or renames/],
   ['001-x.sql', 'ALTER/**/TABLE "notes_note" DROP COLUMN text', /removes or renames/],
   ['001-x.sql', 'alter table notes_note rename to notes_other', /removes or renames/],
@@ -219,7 +219,7 @@ test('a migration that was changed after it was applied is refused with its name
     await storage.migrate('notes', [first]);
     await assert.rejects(
       storage.migrate('notes', [{ ...first, sql: `${first.sql} -- edited` }]),
-      /Migration 001-init\.sql of notes is not 001-init\.sql, which version 1\.0\.0 applied.*as migration 002/,
+      /Migration 001-init\.sql of notes differs from 001-init\.sql, which version 1\.0\.0 applied.*as migration 002/,
     );
   }));
 

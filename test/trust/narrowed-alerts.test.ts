@@ -395,7 +395,7 @@ test('a member is told of the incidents, silences, hosts, changes and approvals 
         {},
       );
       assert.equal(status, 403);
-      assert.match(body.message, /belongs to a rule that is not about individual hosts/);
+      assert.match(body.message, /belongs to a rule that does not cover individual hosts/);
       assert.equal(
         (await acme.ask('GET', `/api/v1/alerts/incidents/${found.shared}/why`)).status,
         403,

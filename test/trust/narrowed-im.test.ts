@@ -217,7 +217,7 @@ async function words(on: Scene): Promise<void> {
       const said = async (id: number): Promise<string> =>
         (await answerTo(from, command.replace('#', String(id)))).replaceAll(String(id), '#');
       assert.equal(await said(incidents[other.name]), await said(999_999), command);
-      assert.match(await said(incidents.shared), /is not about individual hosts/);
+      assert.match(await said(incidents.shared), /does not cover individual hosts/);
     }
     assert.equal(
       await statusOf(on, incidents[other.name]),

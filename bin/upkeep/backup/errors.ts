@@ -22,7 +22,7 @@ export const errors = defineErrors('backup', {
   ],
   passphrase_too_short: [
     'invalid_argument',
-    'the passphrase is too short: use at least {shortest} characters, because a copied backup can be attacked without limit',
+    'the passphrase is too short: use at least {shortest} characters, because anyone with a copy of the backup can try any number of passphrases',
   ],
   sealed_key_damaged: [
     'conflict',

@@ -9,9 +9,9 @@ export const errors = defineErrors('update', {
   file_too_large: ['invalid_argument', '{from} is larger than {largest} bytes, so it is not svc'],
   address_answered: [
     'unavailable',
-    '{url} answered with status {status}: nothing was changed; check the address',
+    '{url} responded with status {status}: nothing was changed; check the address',
   ],
-  sender_silent: ['unavailable', '{url} has sent nothing for {seconds} s: try again'],
+  sender_silent: ['unavailable', '{url} has sent no data for {seconds} s: try again'],
   no_https: [
     'invalid_argument',
     '{url} does not use https: download the file yourself and pass its path',
@@ -19,7 +19,7 @@ export const errors = defineErrors('update', {
   address_unreachable: ['unavailable', '{url} cannot be reached ({cause}): nothing was changed'],
   older_version: [
     'conflict',
-    '{version} is older than the current {current}: add --downgrade, or use --back for the previous version',
+    '{version} is older than the current version, {current}: add --downgrade, or use --back for the previous version',
   ],
   update_in_progress: [
     'conflict',
@@ -29,7 +29,7 @@ export const errors = defineErrors('update', {
   command_failed: ['conflict', '"{list}" failed: {complaint}'],
   key_form: [
     'invalid_argument',
-    'a release key is "ed25519:" followed by 44 characters of base64, as printed by the build that signs with it',
+    'a release key is "ed25519:" followed by 44 base64 characters, as printed by the build that signs with it',
   ],
   key_differs: [
     'forbidden',
@@ -45,11 +45,11 @@ export const errors = defineErrors('update', {
   ],
   new_problems: [
     'conflict',
-    'svc {version} finds problems that {from} does not: {news}: nothing was changed; run "svc doctor" for the remedies',
+    'svc {version} finds problems that {from} does not ({news}): nothing was changed; run "svc doctor" to see how to fix them',
   ],
   process_of_another: [
     'forbidden',
-    'svc (process {pid}) belongs to another user: run this command as the user who started it, or as root',
+    'svc (process {pid}) is running as another user: run this command as the user who started it, or as root',
   ],
   replaced_midway: [
     'conflict',

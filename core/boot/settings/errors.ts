@@ -18,11 +18,11 @@ export const errors = defineErrors('boot', {
     'conflict',
     '{key} is read only at startup: set it in {places} and restart svc.',
   ],
-  variable_unknown: ['invalid_argument', 'Environment: {name} is not a setting of svc{hint}'],
-  config_key_unknown: ['invalid_argument', '{file}: {key} is not a setting of svc{hint}'],
+  variable_unknown: ['invalid_argument', 'Environment: {name} is not an svc setting{hint}'],
+  config_key_unknown: ['invalid_argument', '{file}: {key} is not an svc setting{hint}'],
   setting_apart_undeclared: [
     'invalid_argument',
-    'Setting {key} is declared to differ from {other}: declare both in the same plugin, and both with at_start.',
+    'Setting {key} is declared as having to differ from {other}: declare both in the same plugin, and both with at_start.',
   ],
   setting_repeats: [
     'invalid_argument',

@@ -3,7 +3,7 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('host', {
   no_entry: [
     'invalid_argument',
-    '{plugin}: the entry "{entry}" in plugin.json is not in the folder.',
+    '{plugin}: plugin.json refers to the entry "{entry}", which is not in the plugin\'s folder; add the file or correct the name.',
   ],
   no_compiler: [
     'invalid_argument',

@@ -26,7 +26,10 @@ export const errors = defineErrors('host', {
     '{plugin} guards {path} with {action}, which its plugin.json does not declare; add it to "actions".',
   ],
   contribution: ['invalid_argument', '{plugin} contributes "{id}" to {point}: {problem}'],
-  names_taken: ['conflict', '{label} of {plugin}: these names are already in use.'],
+  names_taken: [
+    'conflict',
+    '{label} of {plugin}: some names are already in use; see the details for each.',
+  ],
   no_worker: [
     'invalid_argument',
     '{plugin} refers to "{entry}", which is not a *-worker.ts file next to its plugin.json{others}',

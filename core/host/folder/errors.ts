@@ -8,18 +8,18 @@ export const errors = defineErrors('host', {
   file_outside: ['invalid_argument', '{plugin}: "{file}" lies outside the plugin\'s folder.'],
   file_not_plain: [
     'invalid_argument',
-    '{plugin}: {file} is a link or not a regular file; put the file itself into the folder.',
+    '{plugin}: {file} is a link or not a regular file; put the file itself in the folder.',
   ],
   file_too_large: ['invalid_argument', '{plugin}: {file} is larger than {mib} MiB.'],
   file_linked: ['invalid_argument', '{plugin}: {file} is a symbolic link; use regular files only.'],
   too_many_files: [
     'invalid_argument',
-    '{plugin} has more than {max} files; bundle them into one with "svc plugin build".',
+    '{plugin} has more than {max} files; bundle its code into one file with "svc plugin build".',
   ],
   manifest_shape: ['invalid_argument', '{where}: {problems}'],
   manifest_id: [
     'invalid_argument',
-    '{where}: id is "{id}" but the folder is "{folder}"; they must be the same and must not be "core".',
+    '{where}: the id is "{id}" but the folder is "{folder}"; they must be the same and must not be "core".',
   ],
   manifest_range: [
     'invalid_argument',

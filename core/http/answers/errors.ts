@@ -1,7 +1,7 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
-  reply_shape: ['internal', 'The reply of {route} does not match its schema: {item}{problem}'],
+  reply_shape: ['internal', 'The reply from {route} does not match its schema: {item}{problem}'],
   streams_taken: ['rate_limited', 'You already have {count} open streams; close one first.'],
   upgrade_needed: ['invalid_argument', 'This route is a WebSocket; send an upgrade request.'],
   origin_foreign: [

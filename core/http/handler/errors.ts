@@ -5,7 +5,7 @@ export const errors = defineErrors('http', {
     'unavailable',
     'The request was aborted before this change; nothing was written.',
   ],
-  read_only: ['unavailable', 'Changes are not possible at the moment: {cause}'],
+  read_only: ['unavailable', 'Changes cannot be made at the moment: {cause}'],
   idempotency_key: [
     'invalid_argument',
     'An Idempotency-Key must be 1 to 200 printable characters without spaces.',

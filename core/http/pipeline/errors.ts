@@ -1,7 +1,7 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
-  route_undecided: ['internal', 'The route failed to decide whether to accept the body.'],
+  route_undecided: ['internal', 'The route could not determine whether to accept the body.'],
   no_body_taken: ['invalid_argument', 'This route does not accept a body.'],
   body_no_utf8: ['invalid_argument', 'The body is not valid UTF-8.'],
   body_type: [
@@ -26,11 +26,11 @@ export const errors = defineErrors('http', {
   path_long: ['invalid_argument', 'The path is longer than 8 KiB.', 414],
   coding_of_old: [
     'invalid_argument',
-    'A request in HTTP/1.0 cannot have a Transfer-Encoding; send a Content-Length.',
+    'An HTTP/1.0 request cannot have a Transfer-Encoding; send a Content-Length.',
   ],
   coding_unknown: [
     'invalid_argument',
-    'The only Transfer-Encoding that is accepted is chunked; use Content-Encoding to compress.',
+    'The only accepted Transfer-Encoding is chunked; to compress the body, use Content-Encoding.',
     501,
   ],
   headers_large: [

@@ -9,7 +9,7 @@ export const errors = defineErrors('http', {
   ],
   address_forbidden: [
     'unavailable',
-    '{place} needs more permissions than this user has; set {setting} to a port above 1023.',
+    'Listening on {place} requires more permissions than this user has; set {setting} to a port above 1023.',
   ],
   listen_failed: ['unavailable', 'Listening on {place} failed ({cause}); check {setting}.'],
 });

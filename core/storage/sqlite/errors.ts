@@ -7,7 +7,7 @@ export const errors = defineErrors('storage', {
   ],
   no_streaming: [
     'internal',
-    'Storage does not support streaming: read page by page with a keyset.',
+    'Storage does not support streaming: use keyset pagination to read page by page.',
   ],
   in_transaction: [
     'internal',

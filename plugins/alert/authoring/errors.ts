@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('alert', {
-  may_not_create: ['forbidden', 'Creating rules needs alert:write.'],
+  may_not_create: ['forbidden', 'Creating rules requires the permission alert:write.'],
   no_store_to_check: [
     'unavailable',
     'The {store} store is not running, so the expression cannot be checked; try again later.',

@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('alert', {
-  may_not_acknowledge: ['forbidden', 'Changing incidents needs alert:ack.'],
+  may_not_acknowledge: ['forbidden', 'Changing incidents requires the permission alert:ack.'],
   no_incident: ['not_found', 'There is no incident {id}.'],
   silence_length: ['invalid_argument', 'A silence takes exactly one of hours, until and duration.'],
   silence_end: [

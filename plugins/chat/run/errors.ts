@@ -7,11 +7,11 @@ export const errors = defineErrors('chat', {
   ],
   too_many_runs: [
     'rate_limited',
-    'You have {count} active runs, which is the limit ({openRunsOfOne}); wait for one to end.',
+    'You have {count} active runs and have reached the limit ({openRunsOfOne}); wait for one to end.',
   ],
   too_many_waiting: [
     'rate_limited',
-    '{waitingRunsOfOne} of your runs wait for a signature; decide their approvals or cancel some.',
+    '{waitingRunsOfOne} of your runs are waiting for a signature; decide their approvals or cancel some of them.',
   ],
   no_run: ['not_found', 'There is no run {id}.'],
   no_parent: [
@@ -21,7 +21,10 @@ export const errors = defineErrors('chat', {
   agent_not_asked: ['not_found', 'Agent {name} is not available: {why}'],
   agent_left: ['unavailable', 'The agent was interrupted; ask again.'],
   no_findings: ['upstream_error', 'Agent {agent} returned no findings: {error}'],
-  failed_inside: ['internal', 'The run failed inside svc; see the log for the reason.'],
+  failed_inside: [
+    'internal',
+    'The run failed because of an internal error; see the log for the cause.',
+  ],
   devices_changed: [
     'forbidden',
     'The set of devices that you can see has changed since you asked; ask again.',

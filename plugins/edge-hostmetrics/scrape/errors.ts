@@ -2,8 +2,8 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-hostmetrics', {
   too_many_series: ['upstream_error', 'The response has more than {maxSeries} series.'],
-  answer_line: ['upstream_error', 'Line {line} of the response: {what}'],
-  answer_status: ['upstream_error', 'The target answered with status {status}.'],
+  answer_line: ['upstream_error', 'Line {line} of the response is invalid: {what}'],
+  answer_status: ['upstream_error', 'The target responded with status {status}.'],
   target_address: [
     'invalid_argument',
     'The address of a target must use http or https and must not contain a user name.',

@@ -6,7 +6,7 @@ export const errors = defineErrors('edge-skills', {
   not_regular: ['invalid_argument', '{asked} is a {kindOf}; only regular files can be read.'],
   hard_links: [
     'forbidden',
-    '{asked} has {links} hard links, one of which may lie outside what the policy allows, so it is not read.',
+    '{asked} has {links} hard links, one of which may lie outside what the policy allows, so it was not read.',
   ],
   path_form: ['invalid_argument', 'A path must start with / and must not contain "..".'],
   path_not_allowed: [
@@ -18,7 +18,7 @@ export const errors = defineErrors('edge-skills', {
     'This machine\'s policy does not allow viewing {what}; the machine\'s owner can add "{view}" to "skills.views", or set "skills.profile" to observe, in policy.yaml.',
   ],
   no_program: ['upstream_error', 'This machine has no {name}, which {skill} needs.'],
-  program_slow: ['upstream_error', '{name} did not answer within {seconds} seconds.'],
+  program_slow: ['upstream_error', '{name} did not respond within {seconds} seconds.'],
   program_failed: ['upstream_error', '{name} failed with code {code}: {said}'],
   no_file: ['not_found', '{asked} does not exist.'],
   no_permission: ['forbidden', 'The agent has no permission to read {asked}.'],

@@ -28,7 +28,7 @@ export const errors = defineErrors('edge-skills', {
   no_container: ['not_found', 'There is no container {container}.'],
   no_database: [
     'not_found',
-    'The policy of this machine does not list a database {name}: {known}. Its owner can add name=postgres://user:password@host:port/database to "skills.databases" in policy.yaml.',
+    'This machine\'s policy does not list a database named {name}: {known}. The machine\'s owner can add name=postgres://user:password@host:port/database to "skills.databases" in policy.yaml.',
   ],
   no_view: ['invalid_argument', '{kind} has no view {view}; it has {views}.'],
   database_url: [
@@ -38,7 +38,7 @@ export const errors = defineErrors('edge-skills', {
   database_answer: ['upstream_error', 'The response from {name} could not be parsed.'],
   no_kubeconfig: [
     'forbidden',
-    'The agent has no cluster to read from; the owner of this machine can set "skills.kubeconfig" in policy.yaml to a kubeconfig file with read-only rights.',
+    'The agent has no cluster to read from; the machine\'s owner can set "skills.kubeconfig" in policy.yaml to a kubeconfig file with read-only access.',
   ],
   kubectl_answer: ['upstream_error', 'The output of kubectl could not be parsed: {cause}'],
   no_repository: ['invalid_argument', '{path} is not a Git repository.'],

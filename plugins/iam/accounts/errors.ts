@@ -5,7 +5,7 @@ export const errors = defineErrors('iam', {
   already_member: ['conflict', 'User {user} is already a member of this organization.'],
   too_many_orgs_of_user: [
     'conflict',
-    'User {user} belongs to {max} organizations, which is the limit.',
+    'User {user} already belongs to {max} organizations, which is the limit.',
   ],
   not_org_admin: [
     'forbidden',
@@ -36,7 +36,7 @@ export const errors = defineErrors('iam', {
   org_taken: ['conflict', 'An organization named {name} already exists.'],
   below_itself: [
     'conflict',
-    'Organization {id} cannot be its own parent; choose a parent outside of it.',
+    'Organization {id} cannot be its own parent; choose a parent outside it.',
   ],
   role_taken: ['conflict', 'A role named {name} already exists.'],
   too_many_roles: [

@@ -7,7 +7,7 @@ export const errors = defineErrors('im', {
     'invalid_argument',
     '"endpoint" must identify an app and one of its conversations: im:<app id>/<conversation id>.',
   ],
-  no_route: ['unavailable', 'The plugin for this is not enabled.'],
+  no_route: ['unavailable', 'The plugin that handles this is not enabled.'],
   forbidden: ['forbidden', 'The role {role} may not see this.'],
   may_not: ['forbidden', 'The role {role} may not do this.'],
 });

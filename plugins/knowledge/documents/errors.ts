@@ -12,7 +12,7 @@ export const errors = defineErrors('knowledge', {
   ],
   move_into_itself: [
     'invalid_argument',
-    'The folder {source} cannot be moved into itself ({target}); choose another place.',
+    'The folder {source} cannot be moved into itself ({target}); choose another destination.',
   ],
   no_folder: [
     'not_found',
@@ -36,11 +36,11 @@ export const errors = defineErrors('knowledge', {
   ],
   of_vault: [
     'conflict',
-    'Document {id} is maintained by svc and is read-only; write your own next to it, or change it with "adopt": true, which makes it yours and excludes it from syncs.',
+    'Document {id} is maintained by svc and is read-only; write your own document next to it, or change this one with "adopt": true, which makes it yours and excludes it from syncs.',
   ],
   path_taken: [
     'conflict',
-    'A document already exists at {path}{detail}; change that one, or choose another path.',
+    'A document already exists at {path}{detail}; edit that document, or choose another path.',
   ],
   no_organization: [
     'not_found',

@@ -7,7 +7,7 @@ export const errors = defineErrors('knowledge', {
   ],
   embedding_status: [
     'upstream_error',
-    'The embedding model {model} answered with status {status}; check knowledge.embedding_url, _model and _key.',
+    'The embedding model {model} responded with status {status}; check knowledge.embedding_url, _model and _key.',
   ],
   embedding_not_json: ['upstream_error', 'The embedding model {model} did not return JSON.'],
 });

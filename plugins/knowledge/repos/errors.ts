@@ -43,5 +43,5 @@ export const errors = defineErrors('knowledge', {
     'conflict',
     'Repository {id} has its documents in {mount}; choose another mount point.',
   ],
-  clone_name: ['internal', 'The folder of a repository was renamed; restore the database.'],
+  clone_name: ['internal', "A repository's folder was renamed; restore the database."],
 });

@@ -17,7 +17,7 @@ export const errors = defineErrors('knowledge', {
   ],
   not_cancellable: [
     'conflict',
-    'Indexing follows the documents and cannot be cancelled; disable the knowledge plugin instead.',
+    'Indexing runs whenever documents change and cannot be cancelled; to stop it, disable the knowledge plugin.',
   ],
   first_index: [
     'unavailable',

@@ -18,11 +18,11 @@ export const errors = defineErrors('markdown-file', {
   ],
   first_line: [
     'invalid_argument',
-    'The first line must be exactly ---, which opens the header; it is {firstLine}.',
+    'The first line must be exactly ---, which opens the header, but it is {firstLine}.',
   ],
   header_open: [
     'invalid_argument',
-    'The header is not closed; add a line that is exactly --- below it.',
+    'The header is not closed; add a line below it that contains only ---.',
   ],
   closing_line: [
     'invalid_argument',

@@ -16,10 +16,7 @@ export async function readPlainFile(root: string, file: string, maxBytes: number
     stats.isSymbolicLink() ||
     (await realpath(file)) !== join(await realpath(root), relative(root, file))
   ) {
-    throw refusal(
-      file,
-      'is a symbolic link or lies behind one; put the file itself into the folder',
-    );
+    throw refusal(file, 'is a symbolic link or lies behind one; put the file itself in the folder');
   }
   if (!stats.isFile()) {
     throw refusal(file, 'is not a plain file');

@@ -5,9 +5,9 @@ export const errors = defineErrors('logs', {
     'rate_limited',
     'max concurrent tail requests limit exceeded, count > limit ({count} > {max})',
   ],
-  tail_ended: ['not_found', 'This tail ended because the log store was restarted: open it again.'],
+  tail_ended: ['not_found', 'This tail ended because the log store was restarted: open a new one.'],
   too_many_own_tails: [
     'rate_limited',
-    'You have {count} live tails open, which is the limit: close one.',
+    'You already have {count} live tails open, which is the limit: close one.',
   ],
 });

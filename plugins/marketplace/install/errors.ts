@@ -24,7 +24,7 @@ export const errors = defineErrors('marketplace', {
   ],
   id_away: [
     'conflict',
-    'The data folder already has data of "{id}" that belongs to no pack: choose another id, or move plugins/{id} out of the data folder.',
+    'The data folder already has data for "{id}" that belongs to no pack: choose another id, or move plugins/{id} out of the data folder.',
   ],
   other_content: [
     'conflict',
@@ -32,7 +32,7 @@ export const errors = defineErrors('marketplace', {
   ],
   network_unlimited: [
     'conflict',
-    '{packId} opens connections itself ("network" in its permissions), so a list of hosts cannot limit it.',
+    '{packId} opens its own connections ("network" in its permissions), so a list of hosts cannot limit it.',
   ],
   not_of_pack: ['invalid_argument', '{packId} has no {strange}.'],
   still_installed: ['conflict', '{packId} is installed; uninstall it first.'],
@@ -43,7 +43,7 @@ export const errors = defineErrors('marketplace', {
   ],
   no_update: [
     'conflict',
-    'A pack from a single archive has no newer version to upgrade to; install the newer archive.',
+    'A pack installed from a single archive cannot be upgraded from there; install an archive of the newer version.',
   ],
   no_version: ['not_found', '{registry} has no version {version} of {name}; it has {known}.'],
   not_signed: [
@@ -52,8 +52,8 @@ export const errors = defineErrors('marketplace', {
   ],
   other_bytes: [
     'invalid_argument',
-    'The file at the address has the sha256 {actual}, which does not match the announced one, so it was not installed.',
+    'The file at the address has the SHA-256 {actual}, which does not match the expected one, so it was not installed.',
   ],
-  download: ['upstream_error', '{host} answered with status {status} instead of the archive.'],
+  download: ['upstream_error', '{host} responded with status {status} instead of the archive.'],
   not_up: ['conflict', '{packId} failed to start{detail}: {cause}'],
 });

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('marketplace', {
   address_with_user: [
     'invalid_argument',
-    'Leave the user name and password out of the address, because the address is shown to others.',
+    'Leave the user name and password out of the address, because other users can see it.',
   ],
   no_registry: [
     'not_found',
@@ -28,28 +28,28 @@ export const errors = defineErrors('marketplace', {
   ],
   registry_answer: [
     'upstream_error',
-    'The registry answered with status {status}; check its address.',
+    'The registry responded with status {status}; check its address.',
   ],
   no_index: [
     'invalid_argument',
-    'There is no index in {path}: a registry needs {indexFiles}, of at most {maxBytes} MiB.',
+    'There is no index in {path}: a registry needs {indexFiles}, no larger than {maxBytes} MiB.',
   ],
   registry_refused: ['invalid_argument', 'The registry {message}'],
   list_forged: [
     'conflict',
-    'The key of the registry "{name}" has not signed its list, so the previous list is kept; ask its publisher.',
+    'The list from the registry "{name}" is not signed with the registry\'s key, so the previous list is kept; ask its publisher.',
   ],
   list_unsigned: [
     'conflict',
-    'The list of the registry "{name}" used to be signed and no longer is, so the previous list is kept; if its publisher confirms the change, remove the registry and add it again.',
+    'The list from the registry "{name}" used to be signed and no longer is, so the previous list is kept; if its publisher confirms the change, remove the registry and add it again.',
   ],
   list_older: [
     'conflict',
-    'The registry "{name}" offers an older list than the one signed at {at}, which is kept; ask its publisher.',
+    'The registry "{name}" offers a list older than the one signed at {at}, so the newer list is kept; ask its publisher.',
   ],
   list_stale: [
     'conflict',
-    'The list of the registry "{name}" was valid until {until} and has not been renewed, so newer versions may be missing from it; ask its publisher to publish again.',
+    'The list from the registry "{name}" expired at {until} and has not been renewed, so newer versions may be missing from it; ask its publisher to publish it again.',
   ],
   registry_equivocates: [
     'conflict',
@@ -57,7 +57,7 @@ export const errors = defineErrors('marketplace', {
   ],
   key_form: [
     'invalid_argument',
-    'The key of a registry must be "ed25519:" followed by 32 bytes in base64, as printed by "svc pack sign".',
+    'A registry key must be "ed25519:" followed by 32 bytes in base64, as printed by "svc pack sign".',
   ],
   key_weak: [
     'invalid_argument',

@@ -10,7 +10,7 @@ export const errors = defineErrors('metricsdb', {
   no_url: ['conflict', 'metricsdb.url is not set: the remote metrics store has no address.'],
   not_prometheus: [
     'upstream_error',
-    '{origin} answered, but not like the Prometheus API: use the part of the address before /api/v1.',
+    '{origin} responded, but not with a Prometheus API response: use the part of the address before /api/v1.',
   ],
   credentials_refused: [
     'upstream_error',
@@ -20,14 +20,11 @@ export const errors = defineErrors('metricsdb', {
     'upstream_error',
     '{origin} does not have this part of the Prometheus API (status 404): use the part of the address before /api/v1.',
   ],
-  remote_status: ['upstream_error', '{origin} answered with status {status}{detail}.'],
-  samples_refused: [
-    'unavailable',
-    '{origin} rejected the samples: it answered with status {status}.',
-  ],
+  remote_status: ['upstream_error', '{origin} responded with status {status}{detail}.'],
+  samples_refused: ['unavailable', '{origin} rejected the samples with status {status}.'],
   push_refused: [
     'unavailable',
-    '{origin} takes no samples at the moment: it answered with status {status}; {remedy}.',
+    '{origin} is not accepting samples at the moment (status {status}): {remedy}.',
   ],
   driver_is_set: [
     'conflict',

@@ -5,7 +5,7 @@ export const errors = defineErrors('metricsdb', {
   scratch_order: ['invalid_argument', 'The samples of a series must be in time order.'],
   too_many_scratches: [
     'rate_limited',
-    '{max} scratch stores are already in use; try again when one is closed.',
+    '{max} scratch stores are already in use; try again once one has been closed.',
   ],
   scratch_closed: [
     'not_found',

@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('monitor', {
-  may_not_draw: ['forbidden', 'Adding panels needs monitor:write.'],
+  may_not_draw: ['forbidden', 'Adding panels requires the permission monitor:write.'],
   not_grafana: [
     'invalid_argument',
     'This is not a Grafana dashboard: it has neither panels nor rows.',
@@ -42,10 +42,10 @@ export const errors = defineErrors('monitor', {
     'conflict',
     'The dashboard {uid} belongs to the plugin {owner}: its title and variables cannot be changed, but panels can be added.',
   ],
-  no_users_panels: ['not_found', 'No user has added panels to a dashboard {uid}.'],
+  no_users_panels: ['not_found', 'No user has added panels to dashboard {uid}.'],
   too_many_on_dashboard: [
     'conflict',
-    'The dashboard {uid} would have more than {max} panels of its own; add some of them to another dashboard.',
+    'The dashboard {uid} would have more than {max} user-added panels; add some of them to another dashboard.',
   ],
   too_many_panels: [
     'conflict',

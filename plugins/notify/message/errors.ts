@@ -1,11 +1,11 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('notify', {
-  no_chart: ['not_found', 'There is no chart: nothing was measured in the last hour.'],
+  no_chart: ['not_found', 'There is no chart, because there is no data from the last hour.'],
   broken_link: ['not_found', 'The link is incomplete or invalid; open it again from the message.'],
   link_expired: [
     'not_found',
-    'The link has expired: links in messages work for a week; sign in to see the incident.',
+    'The link has expired, because links in messages work for a week; sign in to see the incident.',
     410,
   ],
   incident_unreadable: [
@@ -14,7 +14,7 @@ export const errors = defineErrors('notify', {
   ],
   message_expired: [
     'not_found',
-    'Messages are kept for a day, and this one is older; sign in to see the incidents.',
+    'This message is no longer stored, because messages are kept for a day; sign in to see the incidents.',
     410,
   ],
   invalid_template: ['invalid_argument', 'template: {message}'],

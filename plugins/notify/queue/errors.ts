@@ -2,10 +2,10 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('notify', {
   no_notification: ['not_found', 'There is no notification {id}.'],
-  not_resendable: ['conflict', 'The notification {id} was {state} and cannot be sent again.'],
+  not_resendable: ['conflict', 'Notification {id} was {state} and cannot be sent again.'],
   text_expired: [
     'conflict',
-    'The text of the notification {id} was deleted, because it is older than a day.',
+    'The text of notification {id} was deleted, because the notification is more than a day old.',
   ],
   too_many_tests: [
     'conflict',

@@ -64,7 +64,7 @@ export class Calls {
     const call = new OpenCall({
       ...options,
       id,
-      late: `${this.#label} did not answer ${method} within ${timeoutMs} ms`,
+      late: `${this.#label} did not respond to ${method} within ${timeoutMs} ms`,
       say: (message) => this.#send(frame(serialize(message))),
       onGivenUp: () => this.#lookForStuck(),
     });

@@ -12,10 +12,10 @@ export const errors = defineErrors('packs', {
   call_not_plain: ['invalid_argument', 'A call to {label} accepts only plain data: {cause}'],
   no_question: ['not_found', 'svc has no method {method} for this pack.'],
   pack_state: ['unavailable', '{label} is {state}{why}.'],
-  answered_bytes: ['internal', 'The pack answered with bytes instead of a value.'],
+  answered_bytes: ['internal', 'The pack returned bytes instead of a value.'],
   answer_too_large: [
     'invalid_argument',
-    'The answer to {method} has {byteLength} bytes, but the limit is {maxAnswerBytes}; request less.',
+    'The response to {method} has {byteLength} bytes, but the limit is {maxAnswerBytes}; request less data.',
   ],
   child_folder: [
     'invalid_argument',
@@ -23,7 +23,7 @@ export const errors = defineErrors('packs', {
   ],
   child_environment: [
     'invalid_argument',
-    'A child process cannot be given the variable {name}: it would change how the process starts.',
+    'A child process cannot be given the environment variable {name}: it would change how the process starts.',
   ],
   no_child: ['unavailable', 'Starting a child process failed: {cause}'],
   too_late: ['internal', '{what}'],

@@ -8,9 +8,9 @@ export const errors = defineErrors('packs', {
   ],
   other_rights: [
     'conflict',
-    '{id} requests different permissions from those with this hash; check them again with "svc pack rights {id}".',
+    'The requested permissions of {id} do not match this hash; check them again with "svc pack rights {id}".',
   ],
   nothing_accepted: ['not_found', 'No permissions have been accepted for a pack "{id}".'],
   manifest_field: ['invalid_argument', 'plugin.json needs a {kind} under "{name}".'],
-  no_folder: ['forbidden', 'A pack cannot be given the folder: it {cause}.'],
+  no_folder: ['forbidden', 'A pack cannot be given access to the folder: it {cause}.'],
 });

@@ -5,11 +5,11 @@ export const errors = defineErrors('packs', {
   tables_unavailable: ['unavailable', 'The tables of {label} {why}'],
   rows_too_large: [
     'invalid_argument',
-    'A statement may return at most {maxAnswerBytes} MiB, but this one returns more: use limit, or select fewer columns.',
+    'A statement may return at most {maxAnswerBytes} MiB, but this one returns more: add a limit, or select fewer columns.',
   ],
   too_many_rows: [
     'invalid_argument',
-    'A statement may return at most {maxRows} rows, but this one returns more: use limit.',
+    'A statement may return at most {maxRows} rows, but this one returns more: add a limit.',
   ],
   statement_failed: ['invalid_argument', 'The statement failed: {cause}'],
   migration_changed: [
@@ -32,5 +32,5 @@ export const errors = defineErrors('packs', {
     'invalid_argument',
     '{where} uses "{word}", which packs may not use; if it is part of a string, pass the string as a value.',
   ],
-  tables_process: ['unavailable', 'The process of its tables {text}'],
+  tables_process: ['unavailable', 'The process for its tables {text}'],
 });

@@ -169,9 +169,9 @@ export class PackDatabase {
         cause: end.text,
         retry_ms: delay,
       },
-      `table process of ${label} ${end.text}; restarting with the next statement after a pause`,
+      `table process for ${label} ${end.text}; restarting with the next statement after a pause`,
     );
-    onEnded(`the process of its tables ${end.text}`, delay !== undefined);
+    onEnded(`the process for its tables ${end.text}`, delay !== undefined);
   }
 
   #closedForMs(): number {

@@ -11,12 +11,12 @@ export const errors = defineErrors('session', {
     'invalid_argument',
     'user_id is required: an operator has no account, so specify the user that the token acts as.',
   ],
-  acts_for_maker: ['forbidden', 'An API token acts as the user who creates it; leave user_id out.'],
+  acts_for_maker: ['forbidden', 'An API token acts as the user who creates it; leave out user_id.'],
   expires_at: ['invalid_argument', 'expires_at {message}; an API token lasts at most a year.'],
   beyond_you: ['invalid_argument', 'A token cannot do more than you: {message}'],
   no_action: [
     'invalid_argument',
-    '{action} is not an action; GET /api/v1/policy/actions lists all actions, {area} means a whole area, and read:* means read access to everything.',
+    '{action} is not an action; GET /api/v1/policy/actions lists all actions, {area} covers a whole area, and read:* covers read access to everything.',
   ],
   edge_disabled: ['forbidden', 'Edge {edge} is disabled; enable it before it sends data.'],
 });

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('webshell', {
   first_frame_late: ['invalid_argument', 'The first frame did not arrive within 15 s.'],
   first_frame_form: ['invalid_argument', 'The first frame must be {forms}.'],
-  right_to_open_ended: ['forbidden', 'Your permission to open shells has ended.'],
+  right_to_open_ended: ['forbidden', 'You no longer have permission to open shells.'],
   user_missing: [
     'invalid_argument',
     '"user" is missing: specify the user to log in as, in the ticket or in the first frame.',
@@ -13,7 +13,7 @@ export const errors = defineErrors('webshell', {
     'internal',
     'The recording cannot be written, and shells are not allowed without one.',
   ],
-  right_to_shell_ended: ['forbidden', 'Your permission for this shell has ended.'],
+  right_to_shell_ended: ['forbidden', 'You no longer have permission to use this shell.'],
   shell_not_opened: ['internal', 'Opening the shell failed.'],
   recording_unreadable: ['internal', 'Recording {id} is unreadable: {cause}'],
   no_recording: ['not_found', 'There is no recording {id}.'],
@@ -37,7 +37,7 @@ export const errors = defineErrors('webshell', {
   too_many_tickets: ['rate_limited', 'Too many unused tickets; they expire within 30 s.'],
   recorded_shell_open: [
     'conflict',
-    'This shell is still open; download its recording after it has ended.',
+    'This shell is still open; you can download its recording after it has ended.',
   ],
   recording_in_use: ['conflict', 'This shell is still open; end it first.'],
   no_session: ['not_found', 'There is no session {id}.'],
@@ -49,7 +49,7 @@ export const errors = defineErrors('webshell', {
   no_shell_to_attach: ['not_found', 'You have no shell {session} on device {device} to attach to.'],
   ticket_names_user: [
     'invalid_argument',
-    'A ticket for an open shell is for the user of that shell; leave "user" out.',
+    'A ticket for an open shell is valid only for the user of that shell; leave out "user".',
   ],
   shell_ended: ['not_found', 'This shell has ended.'],
   from_beyond_end: [
@@ -74,7 +74,7 @@ export const errors = defineErrors('webshell', {
   ],
   no_host_key: [
     'not_found',
-    'No host key of device {device} is known; it is trusted when the first shell is opened.',
+    'The host key of device {device} is not known yet; it is trusted when the first shell is opened.',
   ],
   server_too_late: ['upstream_error', 'The SSH server timed out.'],
   ssh_failed: ['upstream_error', 'SSH failed: {cause}'],

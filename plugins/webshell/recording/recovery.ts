@@ -58,7 +58,7 @@ export async function closeLeftBehind(
     });
     log.warn(
       { event: 'webshell.session_left_open', session: row.id, device_id: row.device_id },
-      'closed a session left open by an earlier process',
+      'closed a shell session left open by an earlier process',
     );
   }
 

@@ -5,7 +5,7 @@ import type { Authority } from '../rights/authority.ts';
 import { type Ending, limits } from '../protocol/limits.ts';
 import type { LiveShell } from './shell.ts';
 
-const rightLost = 'your permission for this shell has ended';
+const rightLost = 'you no longer have permission to use this shell';
 const unseen = 'this device is not among those that you see any more';
 
 /** All shells that are open in this process, and for a while those whose end their user has not received yet. */

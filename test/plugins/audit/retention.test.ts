@@ -170,7 +170,7 @@ test('an old row that was altered is not archived, for the anchor would vouch fo
   );
   await assert.rejects(
     archive(100),
-    /Old rows of the audit log were not deleted, because row 3 is invalid: it was altered/,
+    /Old audit log rows were not deleted, because row 3 is invalid: it was altered/,
   );
   assert.deepEqual(
     [files().filter((name) => name !== 'unfinished'), (await kept()).length],

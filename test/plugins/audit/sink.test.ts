@@ -302,7 +302,7 @@ test('a webhook gets signed batches, and an object store objects that are only a
   objects.set(name, text.replace('anna', 'vera'));
   await assert.rejects(store.send(rows, signal), /already has an object .* with different content/);
   refuses = 1;
-  await assert.rejects(store.send(rows, signal), /answered with status 503/);
+  await assert.rejects(store.send(rows, signal), /responded with status 503/);
 });
 
 test('a receiver that ends a connection before it was sent everything has not got it', async (t) => {

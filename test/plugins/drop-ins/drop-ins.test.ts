@@ -211,7 +211,7 @@ describe('what lies in the folders', () => {
         name: 'b',
         file: folder.at('agents/b.md'),
         state: 'broken',
-        error: `${folder.at('agents/b.md')}: The first line must be exactly ---, which opens the header; it is "no header".`,
+        error: `${folder.at('agents/b.md')}: The first line must be exactly ---, which opens the header, but it is "no header".`,
         loaded_at: undefined,
         changed_at: 1_000,
       },
@@ -349,7 +349,7 @@ describe('what lies in the folders', () => {
     assert.deepEqual(log.lines, [
       'info: personas and skills loaded from files',
       'debug: persona "a" loaded',
-      `warn: ${file}: The first line must be exactly ---, which opens the header; it is "broken".`,
+      `warn: ${file}: The first line must be exactly ---, which opens the header, but it is "broken".`,
       'info: persona "a" loaded',
       'info: persona "a" removed',
     ]);
@@ -491,7 +491,7 @@ describe('what is refused', () => {
     ]) {
       assert.match(
         entry(folder.at(file))?.error ?? '',
-        /is a symbolic link or lies behind one; put the file itself into the folder$/,
+        /is a symbolic link or lies behind one; put the file itself in the folder$/,
         file,
       );
     }

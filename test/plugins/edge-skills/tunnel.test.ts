@@ -47,7 +47,7 @@ test('over the tunnel a service is restarted once for a key, whatever happens to
     'the edge says that it has skills',
     () => manager.hellos.at(-1)?.caps.includes('call:skill_change') === true,
   );
-  await assert.rejects(change(undefined), /needs an idempotency key/);
+  await assert.rejects(change(undefined), /requires an idempotency key/);
 
   writeFileSync(join(programs, 'hold'), '');
   const lost = change('key-1');

@@ -18,7 +18,7 @@ export const badPayloads: readonly BadPayload[] = [
   {
     name: 'another digest',
     make: (offer) => offer(good, { sha256: 'a'.repeat(64) }),
-    reason: /has the sha256 [0-9a-f]{64}, which is not the one in the upgrade request/,
+    reason: /has the SHA-256 [0-9a-f]{64}, which does not match the one in the upgrade request/,
   },
   {
     name: 'signed by nobody we know',

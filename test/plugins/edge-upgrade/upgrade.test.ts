@@ -68,7 +68,7 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
           .end(Buffer.alloc(program.length - 50, '#'));
       });
       await order(again);
-      assert.match((await ended(again.job_id)).error!, /has the sha256/);
+      assert.match((await ended(again.job_id)).error!, /has the SHA-256/);
       assert.deepEqual(
         ranges,
         [undefined, 'bytes=50-', 'bytes=50-'],
@@ -81,7 +81,7 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
   await t.test('what cannot be is refused at once', async () => {
     const good = offer(agentProgram('2.0.0'));
     for (const [wish, message] of [
-      [{ version: '0.9.0' }, /older than the running 1\.0\.0/],
+      [{ version: '0.9.0' }, /older than the running version, 1\.0\.0/],
       [{ url: 'http://example.org/x' }, /https/],
       [{ sha256: 'x' }, /another sha256/],
       [{ size_bytes: 0 }, /another size_bytes/],
@@ -146,7 +146,7 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
       await order(ordered);
       assert.match(
         (await ended(ordered.job_id)).error!,
-        /1\.5\.0 is older than the running 2\.0\.0.*allow_downgrade/,
+        /1\.5\.0 is older than the running version, 2\.0\.0.*allow_downgrade/,
       );
       const meant = offer(older, { allow_downgrade: true });
       await order(meant);

@@ -178,7 +178,7 @@ test('through a real proxy, and below a path of a real nginx, an agent enrols, k
     );
     await assert.rejects(
       dial({ url: url.replace('/svc/', '/'), pin, proxy: proxy.url }),
-      /answered with status 418 instead of opening a tunnel/,
+      /responded with status 418 instead of opening a tunnel/,
     );
   });
 });

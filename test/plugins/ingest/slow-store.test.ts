@@ -31,7 +31,7 @@ test('a store that never answers is given up before the request is, and its send
   t.mock.timers.tick(45_000);
   await assert.rejects(pushed, ({ code, message, retryAfterSeconds }: SvcError) => {
     assert.deepEqual([code, retryAfterSeconds], ['unavailable', 10]);
-    return /store of metrics has not answered within 45 s/.test(message);
+    return /metrics store did not respond within 45 s/.test(message);
   });
   assert.equal(failed.length, 1);
 });

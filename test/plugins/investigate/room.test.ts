@@ -140,7 +140,7 @@ test('what was not seen is named and nothing fails: a store that throws, one tha
   const { status, root_cause: cause, not_seen: unseen } = await house.report(incident);
   assert.deepEqual([status, cause?.node.id], ['ready', 'device:2']);
   assert.match(unseen.map(({ text }) => text).join('\n'), /the disk of the log store is full/);
-  assert.match(unseen.map(({ text }) => text).join('\n'), /did not answer within/);
+  assert.match(unseen.map(({ text }) => text).join('\n'), /did not respond within/);
 });
 
 test('an incident that burns on without a cause is looked at twice more, and what is seen then is told', async (t) => {

@@ -36,7 +36,7 @@ test('six live tails are what one person gets, and they end with the account or 
     tails.push(await opened(vera.access));
   }
   const { reason } = await tail(house.url, vera.access).closed;
-  assert.match(reason, /You have 6 live tails open, which is the limit: close one/);
+  assert.match(reason, /You already have 6 live tails open, which is the limit: close one/);
   const other = await opened(bob.access);
 
   tails[0]!.socket.close();

@@ -155,7 +155,7 @@ test('a pack that opens connections by itself is said to be out of reach of a ce
     });
   assert.match(
     (await ceiling('api.example')).body.message,
-    /dialer opens connections itself .* a list of hosts cannot limit it/,
+    /dialer opens its own connections .* a list of hosts cannot limit it/,
   );
   assert.equal((await ceiling()).status, 200);
 });

@@ -112,7 +112,7 @@ test('ids that begin with one another, and what is away, are kept apart', async 
   writeFileSync(join(house.dataDir, 'plugins/away/own'), 'of a plugin that is not here now');
   const taken = await upload(house, texts('away', 'away'));
   assert.deepEqual(
-    [taken.status, /has data of "away" that belongs to no pack/.test(taken.body.message)],
+    [taken.status, /has data for "away" that belongs to no pack/.test(taken.body.message)],
     [409, true],
     taken.body.message,
   );

@@ -226,7 +226,7 @@ test('a signed list that is older, unsigned, forged or out of date is told, and 
   });
   assert.equal(added.status, 201, JSON.stringify(added.body));
   registry.publish('1.0.1', 'Two.', { signedAt: Date.now() - 3_600_000 });
-  assert.match(await refreshed(), /offers an older list/);
+  assert.match(await refreshed(), /offers a list older than/);
   const unsigned = registryAt(t);
   unsigned.publish('1.0.2', 'Three.');
   const indexIn = (folder: string): string => join(folder, 'index.json');
@@ -248,7 +248,7 @@ test('a signed list that is older, unsigned, forged or out of date is told, and 
       },
     }),
   );
-  assert.match(await refreshed(), /has not signed its list/);
+  assert.match(await refreshed(), /is not signed with the registry's key/);
   registry.publish('1.0.3', 'Four.', { signedAt: Date.now() + 1_000, days: -1 });
   assert.match(await refreshed(), /has not been renewed/);
   registry.publish('1.0.4', 'Five.', { signedAt: Date.now() + 2_000 });

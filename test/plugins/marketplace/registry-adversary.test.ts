@@ -76,7 +76,7 @@ test('what was swapped after the preview is not installed by its confirmation, n
   putFiles(folder, { 'disks.tgz': evil });
   assert.match(
     (await ask(house, 'POST', '/install', { ...wanted, confirm: preview.confirm })).body.message,
-    /which does not match the announced one/,
+    /which does not match the expected one/,
   );
   putFiles(folder, index(offer('disks', '1.0.0', 'disks.tgz', evil)));
   assert.match(
@@ -209,7 +209,7 @@ test('a registry that never ends, answers 304 unasked, or leads away from TLS is
       })
     ).body.message;
   assert.match(await add('endless'), /larger than 8388608 bytes/);
-  assert.match(await add('unasked'), /answered with status 304/);
+  assert.match(await add('unasked'), /responded with status 304/);
   assert.match(await add('away'), /without TLS/);
   assert.equal(
     (
@@ -291,7 +291,7 @@ test('an index of a stranger is shown in plain letters, one entry for a name, an
   assert.match(await install('broken'), /cannot be installed: its source is of the kind "archive"/);
   assert.match(
     await install('inward'),
-    /which does not match the announced one/,
+    /which does not match the expected one/,
     'asked of the registry, and not of this machine',
   );
 });

@@ -105,7 +105,7 @@ test('an index over HTTP is read by its ETag, a pinned key lets in what it has s
   assert.deepEqual(seen.slice(-1), ['"1"']);
   away = true;
   const kept = await ask(house, 'POST', '/registries/signed/refresh');
-  assert.match(kept.body.error, /answered with status 500/);
+  assert.match(kept.body.error, /responded with status 500/);
   assert.equal(kept.body.packs, 3);
 
   for (const name of ['bare', 'forged']) {
@@ -130,7 +130,7 @@ test('an index over HTTP is read by its ETag, a pinned key lets in what it has s
     url: `${url}/disks.tgz`,
     sha256: '0'.repeat(64),
   });
-  assert.match(other.body.message, /which does not match the announced one/);
+  assert.match(other.body.message, /which does not match the expected one/);
   assert.equal(
     (await ask(house, 'POST', '/install', { url: `${url}/disks.tgz`, sha256: sha256(pack) }))
       .status,

@@ -5,7 +5,7 @@ import { peer } from '../../peers.ts';
 import { startPrometheus } from '../connected-stores/fleet.ts';
 import { metricsHouse, rows } from './house.ts';
 
-test("Debian's Prometheus as it comes: the test says that it takes no samples and what to do, and no sender is blamed", async (t) => {
+test("Debian's Prometheus as it comes: the test says that it is not accepting samples and what to do, and no sender is blamed", async (t) => {
   const program = peer(t, 'prometheus');
   if (program === undefined) {
     return;
@@ -33,10 +33,10 @@ test("Debian's Prometheus as it comes: the test says that it takes no samples an
   }
   await assert.rejects(ingest.write(rows({ __name__: 'up', job: 'a' }, [1], Date.now())), {
     code: 'unavailable',
-    message: /takes no samples at the moment.*--web\.enable-remote-write-receiver/,
+    message: /is not accepting samples at the moment.*--web\.enable-remote-write-receiver/,
   });
   const health = await (await house.fetch('/api/v1/health')).text();
-  assert.match(health, /takes no samples.*--web\.enable-remote-write-receiver/);
+  assert.match(health, /is not accepting samples.*--web\.enable-remote-write-receiver/);
 
   const taking = await startPrometheus(t, program, empty, ['--web.enable-remote-write-receiver']);
   const { ok, detail } = await told(taking.url);

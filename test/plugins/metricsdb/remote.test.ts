@@ -226,8 +226,8 @@ test('refusals of the other server keep their meaning; trouble between servers i
       'unavailable',
       /status 302/,
     ],
-    [{ body: '<html>hello</html>' }, 502, 'unavailable', /not like the Prometheus API/],
-    [{ body: refused('bad_data', 'x') }, 502, 'unavailable', /not like the Prometheus API/],
+    [{ body: '<html>hello</html>' }, 502, 'unavailable', /not with a Prometheus API response/],
+    [{ body: refused('bad_data', 'x') }, 502, 'unavailable', /not with a Prometheus API response/],
     [
       { body: success({ resultType: 'vector', result: ['x'.repeat(3_000_000)] }) },
       502,
@@ -258,7 +258,7 @@ test('refusals of the other server keep their meaning; trouble between servers i
   reply = { body: nothing, delayMs: 20_000 };
   const late = await get('query', { query: 'up', timeout: '100ms' });
   assert.deepEqual([late.status, late.body.errorType], [502, 'unavailable']);
-  assert.match(late.body.error, /did not answer within 2\.1 s/);
+  assert.match(late.body.error, /did not respond within 2\.1 s/);
 });
 
 test('a server on a private network is called only where that is allowed', async (t) => {

@@ -246,7 +246,7 @@ describe('a pack that asks and streams', () => {
       last = await fetchBy({ url: `${declared}/` });
     }
     assert.equal(last.status, 429);
-    assert.match(last.body.message!, /8 requests at once and 300 in a minute/);
+    assert.match(last.body.message!, /8 requests at once and 300 per minute/);
   });
 
   test('bodies stream through a route of a pack in both directions, bounded, and are cut with its process', async () => {

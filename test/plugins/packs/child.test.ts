@@ -361,7 +361,7 @@ test('a slow call is refused at its deadline and told to stop, others go on', as
   await child.ready;
   await assert.rejects(
     route(child, 'slow'),
-    refused('unavailable', /did not answer route within 100 ms/),
+    refused('unavailable', /did not respond to route within 100 ms/),
   );
   const gone = new AbortController();
   const call = route(child, 'slow', {}, { timeoutMs: 5_000, signal: gone.signal });
@@ -584,7 +584,7 @@ test('a folder or variable that would loosen the restrictions is refused', async
   });
   await assert.rejects(
     child.ready,
-    refused('invalid_argument', /cannot be given the variable NODE_OPTIONS/),
+    refused('invalid_argument', /cannot be given the environment variable NODE_OPTIONS/),
   );
 });
 
@@ -693,7 +693,7 @@ test('bodies flow through a process both ways at the pace of who reads them, and
   await assert.rejects(gathered(await bytes('halfway')), /out of ink/);
   await assert.rejects(
     gathered(await bytes('silent', { timeoutMs: 400 })),
-    refused('unavailable', /did not answer route within 400 ms/),
+    refused('unavailable', /did not respond to route within 400 ms/),
   );
   await assert.rejects(
     gathered(await bytes('crash')),

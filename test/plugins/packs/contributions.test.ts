@@ -123,7 +123,7 @@ test('a skill that fails, is late, is given up or dies says so, and the pack goe
   await assert.rejects(call(house, 'mill-fail'), /the stone is broken/);
   await assert.rejects(
     call(house, 'mill-wait', {}, undefined, 100),
-    unavailable(/did not answer skill within 100 ms/),
+    unavailable(/did not respond to skill within 100 ms/),
   );
   const given = new AbortController();
   const left = call(house, 'mill-wait', {}, given.signal);
@@ -227,7 +227,7 @@ test('a statement without an end is ended at its deadline with the process it ru
   await until(() => loader.processOf('mill').causeKind === 'endless-statement');
   assert.match(
     loader.processOf('mill').cause,
-    /[Tt]he process of its tables was ended: it ran a statement \(with recursive .*\) for more than 750 ms/,
+    /[Tt]he process for its tables was ended: it ran a statement \(with recursive .*\) for more than 750 ms/,
   );
   await assert.rejects(
     call(house, 'mill-count'),
@@ -259,7 +259,7 @@ test('a pack whose migration fails or has no end does not come up', async (t) =>
     ],
     [
       `CREATE TABLE a AS ${endless};`,
-      /The process of its tables was ended: it ran its migrations for more than 3000 ms/,
+      /The process for its tables was ended: it ran its migrations for more than 3000 ms/,
     ],
   ] as const) {
     const house = await startTestHost(t, {

@@ -252,7 +252,7 @@ test('a persona that serves everyone is replaced by a holder of persona:replace;
   assert.equal(taken.status, 403);
   assert.match(
     taken.message,
-    /"ranger" comes from a file and is used by everyone: .* needs persona:replace; choose another name/,
+    /"ranger" comes from a file and is used by everyone: .* requires persona:replace; choose another name/,
   );
   assert.equal(directory.find('ranger')!.source, 'disk');
   assert.equal((await as('uwe', 'POST', custom, scout)).status, 201);

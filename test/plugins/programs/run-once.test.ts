@@ -110,7 +110,7 @@ test('whoever does not want it any more, or goes, ends it; one that cannot be st
   const first = run(forever, [], { signal: taken.signal });
   await until('it runs', () => notes().length === 1);
   taken.abort();
-  await assert.rejects(first, /program of test was stopped before it had finished/);
+  await assert.rejects(first, /program of test was stopped before it finished/);
   await assert.rejects(nothing(), /Starting none of test failed/);
   const second = run(forever);
   await until('it runs', () => notes().length === 1);

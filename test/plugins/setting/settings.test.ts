@@ -213,7 +213,7 @@ describe('a change', () => {
     );
     const gone = await set('torch.brightness', 50, `"${won.body.updated_at}"`);
     assert.equal(gone.status, 409);
-    assert.match(gone.body.message, /Nothing is stored for this setting any more/);
+    assert.match(gone.body.message, /No value is stored for this setting any more/);
   });
 
   test('many at once leave in force what is stored last', async (t) => {

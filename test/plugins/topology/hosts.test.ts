@@ -44,7 +44,7 @@ test('every device has a host node by its id, which follows the device and leave
   );
   assert.match(
     (await ask('DELETE', `/topology/nodes/${id}?cascade=true`)).body.message,
-    /delete the device, which deletes its node/,
+    /delete the device to delete its node, too/,
   );
   const { body: app } = await ask('POST', '/topology/nodes', { type: 'app', name: 'shop' });
   assert.equal(

@@ -91,11 +91,11 @@ test('a type of one’s own is made once, used, and deleted when nothing is of i
   const id = await relation(a, 'feeds', b);
   assert.match(
     (await ask('DELETE', '/node-types/printer')).body.message,
-    /printer is in use by nodes: 2/,
+    /printer is in use by these nodes: 2/,
   );
   assert.match(
     (await ask('DELETE', '/relation-types/feeds')).body.message,
-    /feeds is in use by relations: 1/,
+    /feeds is in use by these relations: 1/,
   );
   assert.equal((await ask('DELETE', `/relations/${id}`)).status, 204);
   assert.equal((await ask('DELETE', `/nodes/${a}`)).status, 204);

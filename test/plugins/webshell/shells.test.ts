@@ -61,12 +61,12 @@ test('a right that ends without anybody telling is noticed within 30 s, and only
   assert.deepEqual(ended, []);
   clock.at += 1_000;
   shells.tick();
-  assert.deepEqual(ended, [[1, 'revoked', 'your permission for this shell has ended']]);
+  assert.deepEqual(ended, [[1, 'revoked', 'you no longer have permission to use this shell']]);
 
   people.get(2)!.version = 2;
   clock.at += 30_000;
   shells.tick();
-  assert.deepEqual(ended.at(-1), [2, 'revoked', 'your permission for this shell has ended']);
+  assert.deepEqual(ended.at(-1), [2, 'revoked', 'you no longer have permission to use this shell']);
 });
 
 test('a shell ends once its person sees its device no more, and says so; the shells of others stay', async () => {

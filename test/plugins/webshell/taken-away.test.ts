@@ -32,19 +32,19 @@ const losses: readonly Loss[] = [
   },
   {
     name: 'the account is disabled',
-    says: /has ended/,
+    says: /no longer have permission/,
     take: ({ ask }, { person }) =>
       ask('PATCH', `/users/${person.id}`, undefined, { status: 'disabled' }),
   },
   {
     name: 'the account has another role',
-    says: /has ended/,
+    says: /no longer have permission/,
     take: ({ ask }, { person }) =>
       ask('PATCH', `/users/${person.id}/role`, undefined, { role: 'viewer' }),
   },
   {
     name: 'the role grants shells no more',
-    says: /has ended/,
+    says: /no longer have permission/,
     take: ({ ask }) => ask('PATCH', '/roles/shells', undefined, { grants: [] }),
   },
 ];

@@ -11,6 +11,6 @@ export const errors = defineErrors('query', {
   ],
   wait_in_vain: [
     'rate_limited',
-    '{waiting} queries are ahead of this one; waiting for them would take about {wait} s, but its timeout is {timeout} s: run fewer or shorter queries at a time.',
+    '{waiting} queries are ahead of this one; waiting for them would take about {wait} s, but the timeout of this query is {timeout} s: run fewer or shorter queries at a time.',
   ],
 });

@@ -1,12 +1,12 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('store', {
-  disk_full: ['unavailable', 'The disk under {folder} is full.'],
+  disk_full: ['unavailable', 'The disk that holds {folder} is full.'],
   damaged_block: ['internal', 'The block {block} is damaged: {what}'],
   block_closed: ['internal', 'The block {path} is closed.'],
   unpacked_size: [
     'internal',
-    'Compressed data contains {count} bytes, but {written} were written.',
+    'Compressed data contains {count} bytes, but {written} bytes were written.',
   ],
   no_zstd: [
     'unavailable',

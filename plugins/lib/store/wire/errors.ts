@@ -2,7 +2,7 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('store', {
   otlp: ['invalid_argument', 'OTLP: {what}'],
-  attribute_depth: ['invalid_argument', 'Attribute values are nested more than {max} deep.'],
+  attribute_depth: ['invalid_argument', 'Attribute values are nested more than {max} levels deep.'],
   json_depth: [
     'invalid_argument',
     'The body has arrays and objects nested more than {max} levels deep.',

@@ -7,5 +7,5 @@ export const errors = defineErrors('tunnel', {
     'The proxy address is invalid: use the form http://proxy.example.org:3128.',
   ],
   proxy_failed: ['unavailable', 'The proxy {host} {why}'],
-  no_tunnel: ['unavailable', '{url} answered with status {status} instead of opening a tunnel.'],
+  no_tunnel: ['unavailable', '{url} responded with status {status} instead of opening a tunnel.'],
 });

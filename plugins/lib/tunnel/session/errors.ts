@@ -3,19 +3,19 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('tunnel', {
   busy: ['unavailable', '{calls} calls are already in progress; try again.'],
   no_method: ['not_found', 'The method {name} does not exist here.'],
-  no_idempotency_key: ['invalid_argument', '{name} is a command; it needs an idempotency key.'],
+  no_idempotency_key: ['invalid_argument', '{name} is a command and requires an idempotency key.'],
   cancelled: ['unavailable', 'The caller cancelled the call.'],
   deadline: ['unavailable', "The call's deadline has passed."],
   journal_not_written: [
     'unavailable',
-    "The command journal cannot be written, so no commands are run; free some space on the agent's host.",
+    "The command journal cannot be written, so no commands are run; free some disk space on the agent's host.",
   ],
   answer_too_large: [
     'upstream_error',
-    'The answer has {bytes} bytes, but the limit is {bodyBytes}; request less.',
+    'The response has {bytes} bytes, but the limit is {bodyBytes}; request less data.',
   ],
   peer_busy: ['unavailable', '{peer} has {calls} calls in progress; try again.'],
-  no_answer: ['unavailable', '{peer} did not answer {method} within {dl} ms.'],
+  no_answer: ['unavailable', '{peer} did not respond to {method} within {dl} ms.'],
   params_form: ['invalid_argument', 'The parameters of a call must be plain JSON.'],
   call_too_large: [
     'invalid_argument',
@@ -30,7 +30,7 @@ export const errors = defineErrors('tunnel', {
   journal_closed: ['unavailable', 'Commands cannot be recorded ({cause}), so none are run.'],
   too_many_commands: [
     'rate_limited',
-    'The limit of {maxKeys} commands in {keepMs} minutes is reached.',
+    'The limit of {maxKeys} commands in {keepMs} minutes has been reached.',
   ],
   command_not_written: [
     'unavailable',
@@ -41,7 +41,7 @@ export const errors = defineErrors('tunnel', {
   connection_ended: ['unavailable', 'The connection to {peer} has ended{detail}.'],
   stream_closed: ['unavailable', 'The stream was closed.'],
   too_many_streams: ['unavailable', '{streams} streams to {peer} are already open; close one.'],
-  open_too_large: ['invalid_argument', 'The open request of a stream is too large.', 413],
+  open_too_large: ['invalid_argument', 'The request to open a stream is too large.', 413],
   no_opening: ['unavailable', '{peer} did not open {service} within {timeoutMs} ms.'],
   no_service: ['not_found', 'The service {service} does not exist here.'],
   busy_streams: ['unavailable', '{streams} streams are already open.'],

@@ -145,7 +145,7 @@ test('calls over a half-open line end by their deadline; when the edge comes bac
     fleet.call(keys.id, 'echo', {}, { timeoutMs: 50 + 20 * n }).catch((error: unknown) => error),
   );
   for (const error of await Promise.all(calls)) {
-    assert.ok(isAway(error) && /did not answer/.test((error as Error).message), String(error));
+    assert.ok(isAway(error) && /did not respond/.test((error as Error).message), String(error));
   }
   const patient = fleet
     .call(keys.id, 'echo', {}, { timeoutMs: 60_000 })

@@ -429,7 +429,7 @@ describe('the catalogue of the blocks', () => {
       catalogue.close();
     }
     assert.deepEqual(log.said, [
-      'error: block file is missing; answers lack its data until it is restored from a backup',
+      'error: block file is missing; query results will lack its data until it is restored from a backup',
     ]);
   });
 

@@ -76,7 +76,7 @@ test('a call that is not answered ends at its deadline, on both sides', async ()
   });
   const late = assert.rejects(
     manager.call('slow', {}, { timeoutMs: 500 }),
-    /did not answer slow within 500 ms/,
+    /did not respond to slow within 500 ms/,
   );
   await turns(2);
   pass(600);

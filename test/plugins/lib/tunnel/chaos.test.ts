@@ -147,7 +147,7 @@ test('a half-open connection ends every call by its deadline, and is noticed by 
   assert.ok(
     (await Promise.all(calls)).every(
       (error) =>
-        isSvcError(error) && error.code === 'unavailable' && /did not answer/.test(error.message),
+        isSvcError(error) && error.code === 'unavailable' && /did not respond/.test(error.message),
     ),
   );
   const ends = await Promise.all([manager.closed, edge.closed]);

@@ -71,7 +71,7 @@ test('a manager that has no room says when to come back, and other answers are n
   });
   await assert.rejects(
     dial({ url: `${url}/moved` }),
-    /answered with status 302 instead of opening a tunnel/,
+    /responded with status 302 instead of opening a tunnel/,
   );
   await assert.rejects(dial({ url: 'ws://127.0.0.1:1/' }), /ECONNREFUSED/);
   const abort = new AbortController();

@@ -165,7 +165,7 @@ test('a mutating method asks for a key, runs once over two connections, and outl
   const first = memorySides({ edge, journal });
   await assert.rejects(
     first.manager.call('restart', {}, { timeoutMs: 1_000 }),
-    /needs an idempotency key/,
+    /requires an idempotency key/,
   );
   const options = { timeoutMs: 60_000, idempotencyKey: '0192f0c1-0000-7000-8000-000000000001' };
   const lost = assert.rejects(

@@ -694,7 +694,7 @@ describe('blocks', () => {
       assert.equal(second.methods.stats().damage.length, 1);
       await assert.rejects(
         second.methods.trace({ traceId: '2', form: 'v1' }, noCall),
-        /may be in a part that cannot be read/,
+        /may be in a part of the store that cannot be read/,
       );
       const told = JSON.parse(
         Buffer.from(
