@@ -103,7 +103,10 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
         replaceFile(runFile, JSON.stringify(run));
         return true;
       } catch (error) {
-        log.warn({ event: 'boot.not_announced', error }, 'writing the address for commands failed');
+        log.warn(
+          { event: 'boot.not_announced', error },
+          'writing the address that commands connect to failed',
+        );
         return false;
       }
     };

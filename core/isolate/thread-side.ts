@@ -232,7 +232,7 @@ class Served {
       this.#dropped = 0;
       this.#log.warn(
         { event: 'thread.notices_dropped', dropped },
-        `${dropped} events and log lines of a thread dropped: the host reads too slowly`,
+        `${dropped} events and log lines from a thread dropped: the host is reading too slowly`,
       );
     }
   }

@@ -256,7 +256,7 @@ export class Storage {
     } catch (error) {
       options.log.warn(
         { event: 'storage.close_incomplete', cause: messageOf(error) },
-        'closing the database cleanly failed; no data was lost, and the next start checks every page',
+        'closing the database cleanly failed; no data was lost, and the next start will check every page',
       );
     } finally {
       lock.release();

@@ -84,7 +84,7 @@ export class Intake {
     if (push.skipped + left_out > 0) {
       log.warn(
         { event: 'alert-source.incomplete', source: source.key, ...counts },
-        'alerts from a source rejected; check their labels and their number',
+        'alerts from a source rejected; check their labels and how many there are',
       );
     }
     return counts;

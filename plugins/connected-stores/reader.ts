@@ -116,7 +116,10 @@ export class Reader {
         state.memory,
       );
       if (state.failure !== undefined) {
-        log.info({ event: 'connected-stores.back', store: name }, 'connected store answers again');
+        log.info(
+          { event: 'connected-stores.back', store: name },
+          'connected store is responding again',
+        );
       }
       state.failure = undefined;
       state.last = { ...read, at: clock.now(), ms: clock.monotonic() - began };
@@ -129,7 +132,7 @@ export class Reader {
       if (state.failure === undefined) {
         log.warn(
           { event: 'connected-stores.read_failed', store: name, cause: detail },
-          'reading a connected store failed; its hosts have no new figures, will retry',
+          'reading a connected store failed; its hosts have no new data; will retry',
         );
       }
       state.failure = { since: state.failure?.since ?? clock.now(), detail };
@@ -151,7 +154,7 @@ export class Reader {
     } catch (error) {
       log.debug(
         { store, cause: messageOf(error) },
-        'the metrics store did not take whether a connected store was read',
+        'writing the status of a connected store to the metrics store failed',
       );
     }
   }

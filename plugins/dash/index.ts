@@ -36,7 +36,7 @@ const Order = Type.Object({
   overwrite: Type.Optional(
     Type.Boolean({ description: 'Also replace dashboards that were changed in Grafana' }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Report without changing anything' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only report what would change' })),
 });
 
 const Report = Type.Object({

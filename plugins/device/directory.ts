@@ -125,7 +125,7 @@ export class Directory implements DeviceDirectory {
       announce: () => {
         this.#log.warn(
           { event: 'device.machine_taken', edge: edgeId, device, rival_edge: rival, reason },
-          'edge not bound to a device: its machine has no proof of identity; accept it for the device, or give the machine its own identity',
+          'edge not bound to a device: its machine cannot prove its identity; accept the machine as the device, or give it an identity of its own',
         );
         this.#events.changed(device);
       },

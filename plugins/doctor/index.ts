@@ -13,7 +13,7 @@ const Findings = Type.Object({
       verdict: Type.Union([Type.Literal('ok'), Type.Literal('warn'), Type.Literal('fail')]),
       detail: Type.String({ description: 'Result and the reason for it' }),
       fix: Type.Union([Type.String(), Type.Null()], {
-        description: 'What to do about it; null if nothing',
+        description: 'What to do about it; null if nothing needs to be done',
       }),
     }),
   ),

@@ -98,7 +98,7 @@ const dropInRoutes = (dropIns: DropIns): readonly RouteDeclaration[] => [
     path: '/api/v1/drop-ins',
     access: 'any',
     devices: 'none',
-    summary: 'List persona and skill files with their problems',
+    summary: 'List persona and skill files and any problems with them',
     items: DropInFile,
     handle: ({ page }) =>
       pageOfList(

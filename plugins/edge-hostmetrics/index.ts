@@ -40,7 +40,7 @@ export default definePlugin({
             { event: 'hostmetrics.mount_turned', mountpoint },
             stuck
               ? 'file system is not responding; its metrics are missing'
-              : 'file system responds again',
+              : 'file system is responding again',
           ),
       }),
       cpuHistory: new CpuHistory(),

@@ -87,7 +87,7 @@ export class SkillRunner {
     } catch (error) {
       log.error(
         { event: 'edge-skills.log_failed', cause: messageOf(error) },
-        'writing the skill log failed; no skills run until it succeeds',
+        'writing to the skill log failed; no skills will run until it succeeds',
       );
       throw errors.log_not_written({ cause: error });
     }

@@ -117,7 +117,7 @@ export class Courier {
     this.#failingSince = undefined;
     this.lastProblem = undefined;
     if (since !== undefined) {
-      log.info({ lane }, 'sending to the manager recovered');
+      log.info({ lane }, 'sending to the manager works again');
       if (clock.monotonic() - since > waitedMs) {
         await buffer.markWaiting(lane);
       }

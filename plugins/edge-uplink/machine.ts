@@ -20,7 +20,7 @@ export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'):
   if (copiedFrom !== undefined) {
     log.warn(
       { event: 'uplink.folder_copied', uuid: copiedFrom },
-      'data folder was copied from another machine; created a new machine identity, enrol this machine again',
+      'data folder was copied from another machine; created a new machine identity; enrol this machine again',
     );
   }
   return { uuid, key, bootId: bootIdOf(root) ?? ids.uuid(), fingerprint };

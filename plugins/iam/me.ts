@@ -18,7 +18,7 @@ export const meRoutes = (tables: Tables<IamTables>): readonly RouteDeclaration[]
       path,
       access: 'known',
       devices: 'none',
-      summary: 'Get the caller, with memberships and effective grants',
+      summary: 'Get the caller, including memberships and effective grants',
       response: Me,
       async handle(call) {
         const me = await whoAmI(tables, call.principal);

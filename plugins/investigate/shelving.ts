@@ -33,7 +33,7 @@ export class Shelving {
       failed: (error, cause) =>
         log.warn(
           { event: 'investigate.reports_not_shelved', error },
-          `adding reports to the documents failed: ${cause}`,
+          `storing reports as documents failed: ${cause}`,
         ),
       retryMs,
       later,

@@ -10,7 +10,9 @@ const Rotated = Type.Object({
   unreadable: Type.Integer({
     description: 'Number of secrets that no key can decrypt; they are left unchanged',
   }),
-  unused: Type.Array(Type.String(), { description: 'Older keys that no secret uses any more' }),
+  unused: Type.Array(Type.String(), {
+    description: 'Older keys that are no longer used by any secret',
+  }),
 });
 
 export default definePlugin({

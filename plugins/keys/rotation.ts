@@ -39,7 +39,7 @@ export class Rotation {
         (await this.#keys.superseded()).length === 0 ? undefined : await this.#sealAll(),
       );
       if (done) {
-        this.#log.info({ ...done }, 'all secrets encrypted with the newest key');
+        this.#log.info({ ...done }, 'all secrets are now encrypted with the newest key');
       }
     } catch (error) {
       this.#log.warn(

@@ -251,7 +251,7 @@ export class McpServers implements ToolSource {
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
-          'tools from an MCP server have changed since they were classified; treated as dangerous until an administrator accepts them',
+          'tools from an MCP server have changed since they were classified; treating them as dangerous until an administrator accepts them',
         );
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));

@@ -150,7 +150,7 @@ export class ModelCalls implements Models {
         if (part.type === 'end' && bill.usage !== part.usage) {
           log.warn(
             { event: 'model.usage_absurd', model: id, ...part.usage },
-            'provider reports an impossible token usage; counting an estimate instead',
+            'provider reported an impossible token count; using an estimate instead',
           );
         }
         progress.answered = true;

@@ -71,7 +71,7 @@ const panelSkill = (panels: Panels): ToolSkill =>
     key: 'panel_create',
     name: 'Add a panel',
     description:
-      'Adds a panel with a query to a dashboard; a dashboard that does not exist is created with it.',
+      'Adds a panel with a query to a dashboard; the dashboard is created if it does not exist.',
     params: PanelDraft,
     run: async (draft, { principal }) => {
       if (!principal.grants.some((grant) => covers(grant, 'monitor:write'))) {

@@ -37,7 +37,7 @@ export async function keepUp(
       }
       log.warn(
         { event: 'notify.task_failed', cause: messageOf(error) },
-        `could not ${task}; retried`,
+        `failed to ${task}; will retry`,
       );
     }
   };

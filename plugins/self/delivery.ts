@@ -78,7 +78,7 @@ export class Delivery {
       this.#dropped.add(rejected, { signal, reason: 'refused' });
       this.#fail(signal, reasons.join('; '));
     } else if (this.#failing.delete(signal)) {
-      this.#log.info({ signal }, 'storing self-monitoring data recovered');
+      this.#log.info({ signal }, 'self-monitoring data is being stored again');
     }
   }
 
@@ -87,7 +87,7 @@ export class Delivery {
       this.#failing.add(signal);
       this.#log.warn(
         { event: 'self.delivery_failed', signal, cause },
-        "storing self-monitoring data failed; retrying until the backlog is full, check this signal's store",
+        "storing self-monitoring data failed; retrying until the backlog is full; check this signal's store",
       );
     }
   }

@@ -24,7 +24,7 @@ export function believedClock({
   if (believed.isDoubted) {
     log.warn(
       { event: 'session.clock_doubted', believed: believed.now(), clock: clock.now() },
-      'clock differs by more than a day from the last known time; sessions and tokens use the last known time for an hour, check the clock',
+      'clock differs from the last known time by more than a day; using the last known time for sessions and tokens for an hour; check the clock',
     );
   }
   const note = (): void => {

@@ -50,7 +50,7 @@ export default definePlugin({
     const replayed = (sessionId: string, userId: number, ip: string): void => {
       log.warn(
         { event: 'session.refresh_replayed', session: sessionId, user: userId, ip },
-        'used refresh token was replayed; ended its session',
+        'refresh token was reused; ended its session',
       );
       ctx.events.emit(SessionReplayed, { session_id: sessionId, user_id: userId, ip });
     };

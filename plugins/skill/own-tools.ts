@@ -36,7 +36,7 @@ const Search = Type.Object({
 const EvidenceRead = Type.Object({
   id: Type.String({
     pattern: '^E[1-9][0-9]{0,14}$',
-    description: 'Id given in a result, such as E12.',
+    description: 'Id from a result, such as E12.',
   }),
   filter: Type.Optional(
     Type.String({

@@ -12,18 +12,18 @@ const Report = Type.Object({
   blocks: Type.Integer({ description: 'Number of intact blocks' }),
   bytes: Type.Integer({ description: 'Total size of all blocks, in bytes' }),
   damaged: Type.Integer({
-    description: 'Number of parts that cannot be read, including unavailable stores',
+    description: 'Number of parts that cannot be read; an unavailable store counts as one',
   }),
   damage: Type.Array(Type.String(), { description: 'Parts that cannot be read' }),
   acceptable: Type.Array(Type.String(), {
-    description: 'Those of the damaged parts that accept_loss stops reporting',
+    description: 'Damaged parts that are no longer reported if accept_loss is set',
   }),
   mended: Type.Array(Type.String(), { description: 'Parts that were restored' }),
   removed: Type.Array(Type.String(), { description: 'Parts that were removed' }),
   aside: Type.Array(Type.String(), {
     description: 'Names under which replaced damaged files were kept',
   }),
-  away: Type.Array(Type.String(), { description: 'Stores that did not answer, and why' }),
+  away: Type.Array(Type.String(), { description: 'Stores that did not respond, and why' }),
 });
 
 const Mend = Type.Object({

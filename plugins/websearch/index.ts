@@ -52,7 +52,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
         Type.Integer({
           minimum: 1,
           maximum: 10,
-          description: 'maximum number of results; default 5',
+          description: 'maximum number of results; default: 5',
         }),
       ),
     }),
@@ -62,7 +62,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
   toolSkill({
     key: 'web_read',
     name: 'Read a web page',
-    description: 'The text of a page that web_search found within the last hour.',
+    description: 'The text of a page that web_search returned within the last hour.',
     scope: 'manager',
     devices: 'none',
     reads: 'none',
@@ -79,7 +79,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
         Type.Integer({
           minimum: 0,
           maximum: 4_000_000,
-          description: 'next_offset of the previous answer',
+          description: 'next_offset from the previous response',
         }),
       ),
     }),
@@ -95,7 +95,7 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     access: 'admin',
     summary: 'Test the web search, with the saved or the given settings',
     description:
-      'Runs one search, for which Tavily and Brave charge. If the provider fails, the response has ok: false rather than an error status.',
+      'Runs one search, which Tavily and Brave charge for. If the provider fails, the response has ok: false rather than an error status.',
     body: Type.Object({
       provider: Type.Optional(
         Type.Enum(['searxng', 'tavily', 'brave'], {
@@ -106,7 +106,7 @@ const testRoute = (searches: Searches): RouteDeclaration =>
       url: Type.Optional(
         Type.String({
           maxLength: 500,
-          description: 'Address of that provider, if it has no standard one',
+          description: 'Address of that provider, if it has no default address',
         }),
       ),
       token: Type.Optional(

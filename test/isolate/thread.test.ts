@@ -145,7 +145,7 @@ test('a caller that gives up aborts the method, and so does a deadline', async (
 
   const late = (await failure(thread.call('wait', 60_000, { timeoutMs: 20 }))) as SvcError;
   assert.equal(late.code, 'unavailable');
-  assert.match(late.message, /did not answer wait within 20 ms\.$/);
+  assert.match(late.message, /did not respond to wait within 20 ms\.$/);
   await until('the method was aborted', async () => (await thread.call('aborted')) === 2);
   assert.equal(
     (await failure(thread.call('echo', 1, { signal: abort.signal }))).message,
@@ -251,7 +251,7 @@ test('calls beyond ten thousand are refused at once, and of a flood of notices t
   const other = await loom(t);
   await other.call('tell', { kind: 'flood', count: 12_000 });
   await until('the loss is told', () =>
-    other.lines.some((line) => line.startsWith('2001 events and log lines of a thread dropped')),
+    other.lines.some((line) => line.startsWith('2001 events and log lines from a thread dropped')),
   );
   assert.equal(other.notices.length, 10_000);
 });

@@ -341,7 +341,10 @@ test('a write that waits too long for its turn is given up before it begins', ()
   withNotes(
     async (storage) => {
       const blocking = storage.tables<Notes>('notes').write(() => pause(80));
-      await assert.rejects(add(storage, 'impatient'), unavailable(/after waiting 0.03 s for its turn/));
+      await assert.rejects(
+        add(storage, 'impatient'),
+        unavailable(/after waiting 0.03 s for its turn/),
+      );
       await blocking;
       assert.deepEqual(await texts(storage), []);
     },

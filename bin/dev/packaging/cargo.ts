@@ -64,7 +64,7 @@ function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer
     id: 'shipped-files',
     version,
     title: 'Shipped personas and skills',
-    description: 'Personas, skills and texts that ship with svc but do not belong to any area.',
+    description: 'Personas, skills and texts that ship with svc but belong to no area.',
     engines: { host: `^${sdkVersion}` },
   };
   const playbooks = filesBelow(root, 'vault');

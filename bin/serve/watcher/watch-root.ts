@@ -113,14 +113,14 @@ export class RootWatch {
     if (!exhausted.has((error as NodeJS.ErrnoException).code)) {
       log.warn(
         { event: 'watch.part_failed', root, cause },
-        'a folder inside a watched folder cannot be watched',
+        'watching a subfolder of a watched folder failed',
       );
     } else if (!this.#usePolling) {
       this.#usePolling = true;
       this.#seen = undefined;
       log.warn(
         { event: 'watch.polling', root, cause },
-        'no file watches left, polling this folder instead; raise fs.inotify.max_user_watches or ulimit -n',
+        'no file watches left; polling this folder instead; raise fs.inotify.max_user_watches or ulimit -n',
       );
     }
   }

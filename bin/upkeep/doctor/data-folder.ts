@@ -200,7 +200,7 @@ export const update =
         `svc ${to} was rolled back to ${from} on ${timestamp(at)}, because ${reason}`,
         'check the log of that time before you upgrade again',
         {
-          about: `forget that ${to} was rolled back (${progressFile(dataDir)})`,
+          about: `clear the record that ${to} was rolled back (${progressFile(dataDir)})`,
           run: () => rmSync(progressFile(dataDir)),
         },
       );

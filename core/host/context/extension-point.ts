@@ -59,7 +59,7 @@ export function openPoint<T>(point: ExtensionPoint<T>, reader: PointReader): Ope
         from: contribution.pluginId,
         error,
       },
-      `contribution left out: ${messageOf(error)}`,
+      `contribution skipped: ${messageOf(error)}`,
     );
     const contributor = thrownBy(error) ?? registry.seen.generations.get(contribution.pluginId);
     if (contributor && !isSvcError(error)) {
@@ -265,7 +265,7 @@ function contributionsOf<T>(
             contribution: entry.key,
             from: entry.owner.pluginId,
           },
-          `contribution left out: ${problem}`,
+          `contribution skipped: ${problem}`,
         );
       }
       known.set(entry, contribution);

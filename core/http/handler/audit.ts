@@ -104,7 +104,7 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
   ) {
     front.log.warn(
       { event: 'audit.refusal_counted', request_id: exchange.requestId, route: exchange.label },
-      'too many refused calls from one source; only counting them in the audit log',
+      'too many refused calls from one source; the audit log only counts them',
     );
     front.unwrittenRefusals += 1;
     return;

@@ -43,7 +43,7 @@ export const WhyAnswer = Type.Object({
         ['sent', 'folded', 'failed', 'delayed', 'overtaken', 'waiting', 'held_back', 'not_for_it'],
         {
           description:
-            "folded: sent in one message with others; waiting: for the rest of its group, or in the queue; held_back: by a gate; not_for_it: excluded by the channel's filters",
+            "folded: sent in one message with others; waiting: queued, or waiting for the rest of its group; held_back: held back by a gate; not_for_it: excluded by the channel's filters",
         },
       ),
       reason: Type.Optional(Type.String()),

@@ -80,7 +80,7 @@ const recordingRoutes = (recordings: Recordings): readonly RouteDeclaration[] =>
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'alert:write',
-    summary: 'Delete a recording rule; its series stay',
+    summary: 'Delete a recording rule; its series are kept',
     params: RuleId,
     errors: ['not_found'],
     handle: (call) => recordings.remove(call, call.params.id),

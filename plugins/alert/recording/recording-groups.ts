@@ -172,7 +172,7 @@ export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[
     brief: ['group'],
     summary: 'Replace a group of recording rules',
     description:
-      'Replaces the whole group: rules missing from the request are deleted. Omitted fields get their defaults.',
+      'Replaces the whole group: rules missing from the request are deleted. Omitted fields are set to their defaults.',
     body: GroupDraft,
     response: GroupItem,
     timeoutMs: 60_000,

@@ -159,7 +159,7 @@ export class Shipment {
 
   #well(): void {
     if (this.#failing !== undefined) {
-      this.#parts.log.info({ event: 'audit.sink_back' }, 'shipping the audit log recovered');
+      this.#parts.log.info({ event: 'audit.sink_back' }, 'audit log shipping has recovered');
     }
     this.#failing = undefined;
     this.#retryMs = 0;
@@ -171,7 +171,7 @@ export class Shipment {
     if (this.#failing === undefined) {
       log.warn(
         { event: 'audit.sink_failed', cause },
-        'shipping the audit log failed; keeping its entries to send them later',
+        'shipping the audit log failed; keeping its entries to ship later',
       );
     }
     this.#failing = { since: this.#failing?.since ?? clock.now(), cause };

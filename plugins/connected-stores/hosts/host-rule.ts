@@ -17,13 +17,13 @@ export const HostRule = Type.Object(
         minLength: 1,
         maxLength: 200,
         examples: ['$1'],
-        description: 'Name of the host, with the groups of the regex. Default: $1',
+        description: 'Host name, which may refer to groups of the regex. Default: $1',
       }),
     ),
   },
   {
     description:
-      'Names a host by a label of its series. nodename is the one of node_uname_info, wherever the series is from.',
+      "Takes the host name from a label of the host's series. nodename is always read from node_uname_info, whichever series it is needed for.",
   },
 );
 export type HostRule = Static<typeof HostRule>;

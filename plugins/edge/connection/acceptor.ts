@@ -219,7 +219,8 @@ export const tunnelRoute = (
   socketRoute({
     path: tunnelPath,
     access: 'public',
-    summary: "Open an edge's tunnel; 503 with Retry-After if too many connect at once",
+    summary:
+      "Open an edge's tunnel; returns 503 with Retry-After if too many edges connect at once",
     protocols: [tunnelProtocol],
     maxMessageBytes,
     errors: ['unavailable'],

@@ -198,7 +198,7 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     devices: 'narrowed',
     brief: ['name'],
     summary:
-      "Enable, disable or configure an edge's plugin; an offline edge gets the change when it connects",
+      "Enable, disable or configure an edge's plugin; an offline edge receives the change when it connects",
     params: EdgePluginId,
     body: EdgePluginPut,
     response: EdgePluginItem,
@@ -211,7 +211,7 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     path: '/api/v1/integrations/plugin-counts',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Count the edges that have each plugin enabled or disabled',
+    summary: 'Count the edges on which each plugin is enabled or disabled',
     response: PluginCounts,
     handle: ({ principal }) => plugins.counts(principal),
   }),

@@ -236,7 +236,7 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
       summary:
         method === 'POST'
           ? 'Receive events from a chat platform; authenticated by its signature'
-          : "Answer a chat platform's verification of the callback URL",
+          : "Answer a chat platform's verification request for the callback URL",
       description:
         'Requires ?app= with the id of the app. Events that are unsigned, too old or from another app get a 401 with an empty body.',
       params: ByProvider,

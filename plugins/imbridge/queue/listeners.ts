@@ -92,7 +92,7 @@ export class Listeners {
               provider: app.provider,
               cause: messageOf(error),
             },
-            'lost the stream of a chat platform; reconnecting',
+            'lost the event stream from a chat platform; reconnecting',
           );
         }
       }

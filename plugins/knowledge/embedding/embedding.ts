@@ -109,7 +109,7 @@ export class Embedding implements QuestionEmbedder {
       this.#restsUntil = now() + retryMs;
       log.warn(
         { event: 'knowledge.question_not_embedded', error },
-        `embedding a query failed; searching by words only for 30 s: ${messageOf(error)}`,
+        `embedding a query failed; falling back to keyword search for 30 s: ${messageOf(error)}`,
       );
       return undefined;
     }

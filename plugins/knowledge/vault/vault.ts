@@ -78,7 +78,7 @@ const Synced = Type.Object({
     description: 'Number of documents removed because this version no longer ships them',
   }),
   kept: Type.Array(Type.Object({ path: Type.String(), doc_id: Type.Integer() }), {
-    description: "Users' documents that replace shipped ones",
+    description: "Users' documents that replace the ones shipped with svc",
   }),
 });
 
@@ -88,7 +88,7 @@ export const vaultRoutes = (vault: Vault): readonly RouteDeclaration[] => [
     path: '/api/v1/knowledge/vault/sync',
     access: 'knowledge:sync',
     brief: ['added', 'updated', 'unchanged', 'removed'],
-    summary: "Sync the playbooks shipped with this version; users' documents stay",
+    summary: "Sync the playbooks shipped with this version; users' documents are kept",
     response: Synced,
     status: 200,
     async handle({ note }) {

@@ -308,7 +308,7 @@ export class Worker {
   #untroubled(): void {
     if (this.#isTroubled && this.#unwritten.length === 0) {
       this.#isTroubled = false;
-      this.#parts.log.info({ event: 'jobs.recovered' }, 'reading and writing jobs recovered');
+      this.#parts.log.info({ event: 'jobs.recovered' }, 'jobs can be read and written again');
     }
   }
 }

@@ -119,12 +119,12 @@ export const askedWindow = {
     pattern: '^(\\d+(ms|[smhdw]))+$',
     examples: ['2h'],
     maxLength: 40,
-    description: 'How far back, such as 30m or 2h; default 1h.',
+    description: 'How far back to look, such as 30m or 2h; default: 1h.',
   },
   until: {
     type: 'string',
     format: 'date-time',
-    description: 'End of the window, RFC 3339; default now.',
+    description: 'End of the window, RFC 3339; default: now.',
   },
 } as const;
 

@@ -273,7 +273,7 @@ export class PackService {
       if (cause !== undefined && !signal.aborted && this.statusOf(packId)?.state !== 'disabled') {
         log.error(
           { event: 'marketplace.quarantined', pack: packId, cause },
-          'installed pack is on the list of blocked hashes; disabled it',
+          'hash of an installed pack is on the block list; pack disabled',
         );
         await plugins.disable(packId, { cascade: true });
       }
@@ -302,7 +302,7 @@ export class PackService {
         if (verdict === 'block' && lock.verdict !== 'block') {
           log.error(
             { event: 'marketplace.rescan_blocks', pack: packId, finding: findings[0] },
-            'installed pack is blocked by newer scan rules; disabled it',
+            'installed pack is blocked by newer scan rules; pack disabled',
           );
           await plugins.disable(packId);
         }

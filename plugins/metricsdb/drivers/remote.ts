@@ -286,7 +286,7 @@ export class RemoteDriver implements Driver {
     if (this.#refusal === undefined) {
       this.#log.warn(
         { event: 'metricsdb.samples_not_taken', origin, status, cause: reason, remedy },
-        'the metrics store refuses all samples; senders keep them and try again',
+        'the metrics store is rejecting all samples; senders keep them and will retry',
       );
     }
     this.#refusal = refusal;

@@ -333,7 +333,7 @@ class Store implements TracesStore {
           cause: messageOf(error),
           waiting: this.#waiting.length,
         },
-        'writing a trace block failed; spans stay in the WAL, retrying',
+        'writing a trace block failed; spans stay in the WAL; retrying',
       );
     }
   }

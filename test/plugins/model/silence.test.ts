@@ -61,7 +61,7 @@ test('a provider that says nothing is asked twice, the second time for a quarter
   const { ask, asked, elapsed } = callsOf(({ patienceMs = 120_000 }, pass) => {
     pass(patienceMs);
     throw errors.unanswered(
-      { provider: 'quiet', cause: 'nothing for 120 s' },
+      { provider: 'quiet', cause: 'no data for 120 s' },
       { retryAfterSeconds: 1 },
     );
   });
@@ -87,5 +87,5 @@ test('an impossible usage is not charged: an estimate is, and it is logged', asy
   const end = endOf(await ask());
   assert.ok(end.usage.estimated && end.usage.input_tokens < 1_000);
   assert.deepEqual(charged, [end.usage]);
-  assert.match(warned.join(), /impossible token usage/);
+  assert.match(warned.join(), /impossible token count/);
 });

@@ -270,7 +270,7 @@ describe('what the house tells itself', () => {
         names.map(() => 1),
       );
       await until('that it goes on is told', () =>
-        house.lines.some((line) => line.includes('storing self-monitoring data recovered')),
+        house.lines.some((line) => line.includes('self-monitoring data is being stored again')),
       );
     },
   );

@@ -93,7 +93,7 @@ test('what is no code cannot vouch, whether it comes before the sessions or afte
   assert.ok(
     house.lines.some(
       (line) =>
-        line.includes('contribution left out: the point takes code of svc, and no data of packs') &&
+        line.includes('contribution skipped: the point takes code of svc, and no data of packs') &&
         line.includes('voucher'),
     ),
   );

@@ -56,7 +56,7 @@ export class DamageTracker {
     if (this.#catalogue.blocks.markDamaged(row.id, cause)) {
       this.#log.error(
         { event: 'store.block_damaged', file: row.file, cause },
-        'block is damaged; affected answers carry a warning until the file is restored from a backup',
+        'block is damaged; affected query results carry a warning until the file is restored from a backup',
       );
     }
     return sentence;
@@ -261,7 +261,7 @@ export class DamageTracker {
         this.#looks.delete(row.id);
         this.#log.info(
           { event: 'store.block_sound', file: row.file },
-          'block is intact again; query results include its data',
+          'block is intact again; query results include its data again',
         );
         sound.push(row);
       }

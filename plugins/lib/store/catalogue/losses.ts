@@ -85,7 +85,7 @@ function read(path: string, log: Logger | undefined): readonly Loss[] {
   const kept = setAside(path);
   log?.error(
     { event: 'store.losses_damaged', kept },
-    'list of lost data is damaged; all answers carry a warning until the loss is accepted',
+    'list of lost data is damaged; all query results carry a warning until the loss is accepted',
   );
   const losses = [
     {

@@ -46,7 +46,7 @@ export function reconcile({ place, db, blocks, losses }: Reconciling): void {
       blocks.markDamaged(id, 'the file is missing');
       log?.error(
         { event: 'store.block_missing', folder, file },
-        'block file is missing; answers lack its data until it is restored from a backup',
+        'block file is missing; query results will lack its data until it is restored from a backup',
       );
     }
   }

@@ -56,7 +56,7 @@ export class RetentionClock {
       if (isDoubted) {
         this.#log.warn(
           { event: 'store.clock_doubted' },
-          'clock differs by more than a day from the last known time; age-based deletion paused for an hour, check the clock',
+          'clock differs from the last known time by more than a day; age-based deletion is paused for an hour; check the clock',
         );
       }
     }

@@ -75,7 +75,7 @@ export class SegmentList {
     }
     log.error(
       { event: 'wal.list_damaged', folder, kept },
-      'list of WAL segments is damaged; set it aside; a segment that is already missing goes unnoticed',
+      'list of WAL segments is damaged and was set aside; segments that are already missing will go undetected',
     );
     return { list, damaged: kept };
   }

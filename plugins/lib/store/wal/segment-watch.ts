@@ -53,7 +53,7 @@ export class SegmentWatch {
         const { folder, log } = this.#place;
         log.error(
           { event: 'wal.segment_damaged', folder, segment: number },
-          `WAL segment ${damage.segment} is ${what}; its records are still in memory, run "svc store mend" to write them to blocks`,
+          `WAL segment ${damage.segment} is ${what}; its records are still in memory; run "svc store mend" to write them to blocks`,
         );
       }
     }

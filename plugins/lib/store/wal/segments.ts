@@ -253,7 +253,7 @@ export class Segments {
       if (isForeign || known.content?.records === 0) {
         log.info(
           { event: 'wal.segment_gone', folder, segment: number },
-          'WAL segment no longer exists; another version of svc has used this WAL since it was listed',
+          'WAL segment no longer exists; another version of svc has used this WAL since the segment was listed',
         );
         this.#list.remove(number);
       } else {

@@ -176,7 +176,7 @@ export class Upkeep {
         this.#nextAttempt = now() + retryAfterMs;
         log.error(
           { event: 'metricsdb.head_not_written', cause: messageOf(error) },
-          'writing the metrics head to a block failed; samples stay in the WAL, retrying',
+          'writing the metrics head to a block failed; samples stay in the WAL; retrying',
         );
       } finally {
         this.#cutting = false;
@@ -252,7 +252,7 @@ export class Upkeep {
         endIfDamaged(error);
         log.error(
           { event: 'metricsdb.downsampling_failed', cause: messageOf(error) },
-          'downsampling a metrics block failed; long queries read the full block',
+          'downsampling a metrics block failed; long-range queries will read the full block',
         );
       }
     });
