@@ -1,4 +1,4 @@
-import type { Word } from './words.ts';
+import { isMeaningful, type Word } from './words.ts';
 
 /** How much a part of a question speaks for a persona, as a logarithm of odds. */
 export interface Sign {
@@ -8,6 +8,8 @@ export interface Sign {
 
 /** Occurrences that are assumed beside those that were seen. */
 const assumed = 0.3;
+/** Share of a word of any question: how it is asked hints at who is asked. */
+const commonShare = 0.7;
 
 /**
  * Likeness of a question to examples of what people ask each persona: naive Bayes over words and
@@ -48,9 +50,9 @@ export class Likeness {
     if (size === undefined) {
       return [];
     }
-    return partsOf(words).flatMap(({ key, text }) => {
+    return partsOf(words).flatMap(({ key, text, share }) => {
       const byName = this.#counts.get(key);
-      return byName === undefined ? [] : [{ text, odds: this.#odds(byName, name, size) }];
+      return byName === undefined ? [] : [{ text, odds: share * this.#odds(byName, name, size) }];
     });
   }
 
@@ -66,15 +68,28 @@ export class Likeness {
   }
 }
 
-/** Returns words and pairs of words, each once; names of machines are everybody's. */
-function partsOf(
-  words: readonly Word[],
-): readonly { readonly key: string; readonly text: string }[] {
+/** Part of a question: a word, or two in a row. */
+interface Part {
+  readonly key: string;
+  readonly text: string;
+  readonly share: number;
+}
+
+/** Returns words and pairs of words, each once; names of machines and numbers are everybody's. */
+function partsOf(words: readonly Word[]): readonly Part[] {
   const telling = words.filter(({ weight }) => weight === 1);
-  const pairs = telling.slice(1).map((word, at) => {
+  const pairs = telling.slice(1).flatMap((word, at) => {
     const before = telling[at]!;
-    return [`${before.stem} ${word.stem}`, `${before.text} ${word.text}`] as const;
+    return isMeaningful(before) || isMeaningful(word)
+      ? [{ key: `${before.stem} ${word.stem}`, text: `${before.text} ${word.text}`, share: 1 }]
+      : [];
   });
-  const parts = new Map([...telling.map(({ stem, text }) => [stem, text] as const), ...pairs]);
-  return [...parts].map(([key, text]) => ({ key, text }));
+  const single = telling
+    .filter(({ text }) => !/^\d+$/.test(text))
+    .map((word) => ({
+      key: word.stem,
+      text: word.text,
+      share: isMeaningful(word) ? 1 : commonShare,
+    }));
+  return [...new Map([...single, ...pairs].map((part) => [part.key, part])).values()];
 }

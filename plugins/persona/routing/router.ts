@@ -3,6 +3,7 @@ import type { Persona } from 'svc/sdk';
 
 import examples from './examples.json' with { type: 'json' };
 import { Likeness } from './likeness.ts';
+import playbooks from './playbooks.json' with { type: 'json' };
 import { claims, type Mentioned, Trade } from './trade.ts';
 import { isMeaningful, stemsOf, type Word, wordsIn } from './words.ts';
 
@@ -64,7 +65,7 @@ const looked = 0.8;
 const likenessShare = 0.3;
 /** Share by which the first one must lead, and the least that it must have. */
 const margin = 0.1;
-const least = { exemplified: 2, other: 0.6 } as const;
+const least = { exemplified: 2.5, other: 0.6 } as const;
 const maxCandidates = 5;
 /** Characters that are read: what is pasted below a question says little of what it is about. */
 const maxCharacters = 2_000;
@@ -165,7 +166,12 @@ export class Router {
 
 const trade = new Trade();
 const likeness = new Likeness(
-  new Map(Object.entries(examples).map(([name, texts]) => [name, texts.map(wordsIn)])),
+  new Map(
+    Object.entries(examples).map(([name, texts]) => [
+      name,
+      [...texts, ...((playbooks as Partial<Record<string, string[]>>)[name] ?? [])].map(wordsIn),
+    ]),
+  ),
 );
 
 function strongest(reasons: readonly Reason[]): readonly string[] {

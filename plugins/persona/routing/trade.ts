@@ -40,6 +40,9 @@ const patterns: readonly (readonly [about: string, pattern: RegExp])[] = [
   ['meaning of a metric', /\bnode_[a-z_]+|\b[a-z]+_[a-z_]+_(?:total|bytes|seconds|ratio)\b/iu],
 ];
 
+/** Letters of a word that is recognized inside of another. */
+const shortestInside = 6;
+
 /** Factor of a phrase of several words: it is more exact than a word. */
 const exact = 1.25;
 
@@ -48,7 +51,11 @@ export class Trade {
   readonly subjects: readonly Subject[];
   readonly #patterns: readonly (readonly [Subject, RegExp])[];
   /** Phrases by the first three letters of their first word, longest first. */
-  readonly #phrases: ReadonlyMap<string, readonly (readonly [Subject, Phrase])[]>;
+  readonly #phrases: ReadonlyMap<string, Claimed>;
+  /** Phrases of one word or two by their letters without a space. */
+  readonly #joined: ReadonlyMap<string, Claimed>;
+  /** Beginnings that are long enough to be recognized inside of another word. */
+  readonly #openWords: Claimed;
 
   constructor(data: readonly TradeData[] = trade) {
     const read = data.map((each) => ({ each, subject: subjectOf(each) }));
@@ -68,6 +75,16 @@ export class Trade {
       byBeginning.set(key, [...(byBeginning.get(key) ?? []), each]);
     }
     this.#phrases = byBeginning;
+    const joined = new Map<string, Claimed>();
+    for (const each of phrases.filter(([, { words }]) => words.length <= 2)) {
+      const letters = each[1].words.map(({ text }) => text).join('');
+      joined.set(letters, [...(joined.get(letters) ?? []), each]);
+    }
+    this.#joined = joined;
+    this.#openWords = phrases.filter(
+      ([, { words, open }]) =>
+        open && words.length === 1 && words[0]!.text.length >= shortestInside,
+    );
   }
 
   /** Returns the subjects that a text mentions; of phrases that begin at one word, the longest counts. */
@@ -82,14 +99,17 @@ export class Trade {
       });
     };
     for (let at = 0; at < words.length;) {
-      const here = (this.#phrases.get(beginning(words[at]!)) ?? []).filter(([, phrase]) =>
+      const standing = (this.#phrases.get(beginning(words[at]!)) ?? []).filter(([, phrase]) =>
         stands(phrase, words, at),
       );
-      const length = here[0]?.[1].words.length ?? 1;
+      const { here, length } =
+        standing.length > 0
+          ? { here: standing, length: standing[0]![1].words.length }
+          : this.#writtenOtherwise(words, at);
       const meant = words.slice(at, at + length);
       const strength = (length > 1 ? exact : 1) * Math.max(...meant.map(({ weight }) => weight));
       here
-        .filter(([, phrase]) => phrase.words.length === length)
+        .filter(([, phrase]) => standing.length === 0 || phrase.words.length === length)
         .forEach(([subject]) => add(subject, strength, meant.map((word) => word.text).join(' ')));
       if (here.length > 0) {
         meant.forEach(({ stem }) => stems.add(stem));
@@ -104,7 +124,31 @@ export class Trade {
     }
     return { mentioned: [...found].map(([subject, rest]) => ({ subject, ...rest })), stems };
   }
+
+  /** Finds phrases that are written as one word or as two: `bruteforce`, `post mortem`; and words inside of a word: `ksoftirqd`. */
+  #writtenOtherwise(
+    words: readonly Word[],
+    at: number,
+  ): { readonly here: Claimed; readonly length: number } {
+    const { text, weight } = words[at]!;
+    const joined = this.#joined.get(text);
+    if (joined !== undefined) {
+      return { here: joined, length: 1 };
+    }
+    const next = words[at + 1];
+    const both = next === undefined ? undefined : this.#joined.get(text + next.text);
+    if (both !== undefined) {
+      return { here: both, length: 2 };
+    }
+    const inside =
+      weight < 1 || text.length <= shortestInside
+        ? []
+        : this.#openWords.filter(([, { words: phrase }]) => text.includes(phrase[0]!.text));
+    return { here: inside, length: 1 };
+  }
 }
+
+type Claimed = readonly (readonly [Subject, Phrase])[];
 
 type TradeData = {
   readonly about: string;

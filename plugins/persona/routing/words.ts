@@ -26,9 +26,16 @@ const stopWords: ReadonlySet<string> = new Set(
 const inName = 0.35;
 const machineName = /\b\p{L}[\p{L}\p{N}]*(?:-\p{L}[\p{L}\p{N}]*)*-?\d+\b(?![.:/]\d)/gu;
 
-/** Returns all words of a text, in order. */
-export function wordsIn(text: string): readonly Word[] {
-  const lower = text.toLowerCase().normalize('NFKC');
+/** Words that are written as one, such as `OutOfMemory`. */
+const humped = /\b[\p{L}\p{N}]*\p{Ll}\p{Lu}[\p{L}\p{N}]*/gu;
+
+/** Returns all words of a text, in order; those of `OutOfMemory` follow the whole of it. */
+export function wordsIn(given: string): readonly Word[] {
+  const text = given.normalize('NFKC').replaceAll(humped, (whole) => {
+    const parts = whole.split(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+    return parts.length > 2 ? `${whole} ${parts.join(' ')}` : whole;
+  });
+  const lower = text.toLowerCase();
   const names = [...lower.matchAll(machineName)]
     .filter(([name]) => name.includes('-'))
     .map((match) => [match.index, match.index + match[0].length] as const);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { readPersona } from 'svc/markdown-file';
 
 import { isRouted } from '../../../plugins/persona/by-name.ts';
+import playbooks from '../../../plugins/persona/routing/playbooks.json' with { type: 'json' };
 import { Router } from '../../../plugins/persona/routing/router.ts';
 import { claims, Trade } from '../../../plugins/persona/routing/trade.ts';
 import { stemsOf, wordsIn } from '../../../plugins/persona/routing/words.ts';
@@ -122,6 +123,32 @@ test('the name of a host hints at a subject, and what is said about it counts mo
   const unknown = 'orders-store looks odd';
   assert.notEqual(answering(router, unknown), 'database');
   assert.equal(router.rank(unknown, ['database']).candidates[0]?.name, 'database');
+});
+
+test('a word written as two, joined or inside another one is the same subject', () => {
+  const router = new Router(shipped);
+  assert.equal(answering(router, 'ssh bruteforce on the bastion'), 'security-reviewer');
+  assert.equal(answering(router, 'ksoftirqd0 busy'), 'compute');
+  assert.equal(answering(router, 'ContainerOutOfMemory'), 'compute');
+  assert.deepEqual(
+    new Trade()
+      .mentionedIn('logrotated', wordsIn('logrotated'))
+      .mentioned.map(({ subject }) => subject.about),
+    ['log files on a disk'],
+  );
+});
+
+test('the names of troubles that routing learns from playbooks are those of the playbooks', () => {
+  const vault = fileURLToPath(new URL('../../../vault/', import.meta.url));
+  const text = readdirSync(vault, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => readFileSync(vault + file, 'utf8').replaceAll(/\s+/g, ' '))
+    .join('\n');
+  const names = Object.values(playbooks).flat();
+  const strays = names.filter((name) => !text.includes(name));
+  // A playbook may be reworded; most of its words are those of the trade all the same.
+  assert.ok(strays.length < names.length / 10, strays.join('\n'));
+  assert.ok(Object.keys(playbooks).every((name) => shipped.some((one) => one.name === name)));
 });
 
 test('words of one family meet, and those of any question say nothing', () => {
