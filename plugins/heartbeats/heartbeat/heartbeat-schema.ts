@@ -84,7 +84,7 @@ export type HeartbeatShown = Static<typeof HeartbeatShown>;
 export const HeartbeatAddress = Type.Object({
   url: Type.String({
     description:
-      'The job requests it when it has succeeded; with /start, /fail or an exit code after it for the other reports. Whoever knows it can report.',
+      'The job requests this address when it has succeeded; with /start, /fail or an exit code after it for the other reports. Anyone who knows the address can report.',
   }),
 });
 export type HeartbeatAddress = Static<typeof HeartbeatAddress>;

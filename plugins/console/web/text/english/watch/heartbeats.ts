@@ -15,10 +15,10 @@ export const heartbeats = words('heartbeats', {
   made: 'Heartbeat created',
   address: 'Address',
   addressNote:
-    'The job requests it when it has succeeded; append /start when it starts, and /fail or its exit code when it ends. Whoever knows the address can report.',
+    'The job requests it when it has succeeded; append /start when it starts, and /fail or its exit code when it ends. Anyone who knows the address can report.',
   showAddress: 'Show address',
   empty: 'No heartbeats yet',
-  emptyNote: 'Create one for each job that nobody would miss until its result is needed.',
+  emptyNote: 'Create one for each job whose failure would go unnoticed until its result is needed.',
   state: 'State',
   waiting: 'waiting for the first report',
   up: 'up',
