@@ -27,8 +27,8 @@ export function shellOf({ environment }: Pick<Call, 'environment'>): Shell {
     running: async () => runningSvc(await dataDir()),
     connect,
     progress: withProgress,
-    askEmpty: async (plugins, ask) =>
-      await (await import('../serve/small-svc.ts')).askEmptySvc(plugins, ask),
+    askEmpty: async (plugins, ask, options) =>
+      await (await import('../serve/small-svc.ts')).askEmptySvc(plugins, ask, options),
     askCopy: async (plugin, ask) =>
       await (await import('../upkeep/backup/copied-data.ts')).askCopy(plugin, environment, ask),
     serve: async (variables) => await (await whole()).serve(variables),

@@ -13,16 +13,19 @@ import { sourceBundler } from '../bundler/sources.ts';
 import { currentProduct } from '../product/product.ts';
 import { connect } from './connect.ts';
 import type { ApiClient, Reachable } from 'svc/cli';
+import type { Clock } from 'svc/sdk';
 
 /** Asks a svc that has nothing but the named plugins, and is gone afterwards: the answer comes from the code that gives it otherwise, and needs no svc that runs. */
 export async function askEmptySvc<R>(
   plugins: readonly string[],
   ask: (client: ApiClient, at: Reachable) => Promise<R>,
+  { clock }: { readonly clock?: Clock } = {},
 ): Promise<R> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-empty-'));
   let core: RunningCore | undefined;
   try {
-    core = await boot(await bootOptionsOver(join(folder, 'data'), plugins, {}));
+    const options = await bootOptionsOver(join(folder, 'data'), plugins, {});
+    core = await boot({ ...options, ...(clock !== undefined && { clock }) });
     const at = { url: core.url, token: core.operatorToken };
     return await ask(connect(at), at);
   } finally {

@@ -20,10 +20,14 @@ export interface Shell {
   connect(svc: Reachable): ApiClient;
   /** Reports on standard error what takes so long, and its outcome. */
   progress<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** Asks a svc that has the named plugins, no data, and ends with the answer. */
+  /**
+   * Asks a svc that has the named plugins, no data, and ends with the answer; it lives by the given
+   * clock instead of the system's.
+   */
   askEmpty<T>(
     plugins: readonly string[],
     ask: (client: ApiClient, at: Reachable) => Promise<T>,
+    options?: { readonly clock?: Clock },
   ): Promise<T>;
   /**
    * Queries one plugin about a copy of the data folder that nobody serves; the folder itself stays
