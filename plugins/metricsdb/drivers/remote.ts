@@ -282,7 +282,7 @@ export class RemoteDriver implements Driver {
   /** Notes for the operator that the server takes nothing: senders are not to blame, and try again. */
   #refused({ origin, status }: RemoteReply, reason: string): Error {
     const remedy = remedyOf(status, reason);
-    const refusal = `${origin} takes no samples (status ${status}${reason === '' ? '' : `: ${reason}`}): ${remedy}`;
+    const refusal = `${origin} is not accepting samples (status ${status}${reason === '' ? '' : `: ${reason}`}): ${remedy}`;
     if (this.#refusal === undefined) {
       this.#log.warn(
         { event: 'metricsdb.samples_not_taken', origin, status, cause: reason, remedy },
