@@ -35,6 +35,8 @@ export interface Within {
   /** Tools that who asked has; empty, or absent in older rows: all. */
   readonly allowed?: readonly string[];
   readonly evidence: readonly string[];
+  /** Max tokens of both together. */
+  readonly token_limit?: number | undefined;
 }
 
 /** One row of a run's journal: a fact, written before anything is done that builds on it. */
@@ -48,6 +50,8 @@ export type Entry =
       readonly enclosed?: string;
       /** Context of a run requested by another agent. */
       readonly within?: Within;
+      /** Max tokens, if less than the settings allow. */
+      readonly token_limit?: number | undefined;
     }
   | {
       readonly kind: 'routed';

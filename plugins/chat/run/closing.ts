@@ -133,7 +133,7 @@ export const shownCalls = ({ turns }: RunState) =>
     })),
   );
 
-export function usageOf({ turns }: RunState) {
+export function usageOf({ turns }: Pick<RunState, 'turns'>) {
   const sum = (count: (usage: RunState['turns'][number]['usage']) => number): number =>
     turns.reduce((total, { usage }) => total + count(usage), 0);
   const [input, output] = [sum((usage) => usage.input_tokens), sum((usage) => usage.output_tokens)];

@@ -42,6 +42,16 @@ export class RunStore {
       .execute();
   }
 
+  /** Runs that the agent of a run has requested. */
+  within({ id, session_id: session }: RunRow): Promise<RunRow[]> {
+    return this.#tables.read
+      .selectFrom('chat_runs')
+      .selectAll()
+      .where('session_id', '=', session)
+      .where('parent', '=', id)
+      .execute();
+  }
+
   /** Runs that are not over; of one owner, where one is given. */
   open(owner?: string): Promise<RunRow[]> {
     return this.#tables.read

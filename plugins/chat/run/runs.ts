@@ -1,4 +1,4 @@
-import type { ChatRuns, RunAsk, RunEnd, RunEvent } from 'svc/contracts/chat';
+import type { ChatRuns, RunAsk, RunEnd, RunEvent, RunUsage } from 'svc/contracts/chat';
 import type { SvcError } from 'svc/sdk';
 import { type Principal, type Scope } from 'svc/sdk';
 
@@ -6,7 +6,7 @@ import { replay, type RunState, type Within } from '../journal/journal.ts';
 import { enclosedText } from '../prompt/enclosures.ts';
 import { type Sessions, ownerOf } from '../session/sessions.ts';
 import { activeKey } from '../session/store.ts';
-import { finalText } from './closing.ts';
+import { finalText, usageOf } from './closing.ts';
 import { isDue, isRunDue } from './due.ts';
 import { errors } from './errors.ts';
 import { EventLog } from './event-log.ts';
@@ -77,6 +77,7 @@ export class Runs implements ChatRuns {
     context = {},
     origin,
     run_id: given,
+    token_limit: limit,
   }: RunAsk): Promise<{ readonly run_id: string }> {
     if (given !== undefined && (await this.#ports.runs.find(given)) !== undefined) {
       return await this.#startedBefore(principal, sessionId, given);
@@ -100,7 +101,14 @@ export class Runs implements ChatRuns {
           ...unworked,
           created_at: now,
         },
-        { kind: 'asked', content, agent, context, ...(enclosed !== '' && { enclosed }) },
+        {
+          kind: 'asked',
+          content,
+          agent,
+          context,
+          ...(enclosed !== '' && { enclosed }),
+          token_limit: limit,
+        },
       );
       await this.#ports.sessions.update(session.id, {
         last_message_at: now,
@@ -238,7 +246,8 @@ export class Runs implements ChatRuns {
     for await (const { type, data } of this.follow(principal, runId)) {
       signal?.throwIfAborted();
       if (type === 'data-plan' && isApart?.((data['data'] as { agent: string }).agent) === true) {
-        return { run_id: runId, finish_reason: 'background', text: '', approvals: [] };
+        const usage = usageOf(await this.stateOf(principal, runId));
+        return { run_id: runId, finish_reason: 'background', text: '', usage, approvals: [] };
       }
     }
     const row = await this.#own(principal, runId);
@@ -250,8 +259,19 @@ export class Runs implements ChatRuns {
       run_id: runId,
       finish_reason: row.state === 'ended' ? row.finish_reason! : 'approval',
       text: finalText(state),
+      agent: state.routed?.agent,
+      error: state.ended?.error,
+      usage: await this.#usage(row, state),
       approvals: waiting.flatMap(({ approval }) => approval ?? []),
     };
+  }
+
+  /** Returns the tokens of a run and of those that its agent has requested. */
+  async #usage(row: RunRow, { turns }: RunState): Promise<RunUsage> {
+    const { runs } = this.#ports;
+    const asked = await runs.within(row);
+    const theirs = await Promise.all(asked.map(async ({ id }) => replay(await runs.journal(id))));
+    return usageOf({ turns: [turns, ...theirs.map((each) => each.turns)].flat() });
   }
 
   async cancel(principal: Principal, runId: string): Promise<void> {

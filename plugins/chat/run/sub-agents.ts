@@ -123,6 +123,7 @@ export class SubAgents implements ToolSource {
       denied,
       allowed,
       evidence: [...evidenceOf(state)],
+      token_limit: state.asked.token_limit,
     };
   }
 

@@ -54,6 +54,7 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
     run: within?.run ?? work.row.id,
     session: work.session.id,
     persona: persona.name,
+    limit: within?.token_limit ?? state.asked.token_limit,
   };
   const telling = new TurnTelling(ports, run, offer, isLast);
   for await (const part of ports.models.stream({

@@ -8,6 +8,8 @@ import { activeKey, type MessageRow, type SessionRow, type SessionStore } from '
 export const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
 
 export interface NewSession {
+  /** Opened again with the same one, it is the same session. */
+  readonly id?: string | undefined;
   readonly title?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly agent?: string | undefined;
@@ -44,10 +46,13 @@ export class Sessions {
 
   async create(
     principal: Principal,
-    { title, tags = [], agent, related_incident_id: incident }: NewSession,
+    { id: given, title, tags = [], agent, related_incident_id: incident }: NewSession,
   ): Promise<SessionRow> {
+    if (given !== undefined && (await this.#store.find(given)) !== undefined) {
+      return await this.toWriteIn(principal, given);
+    }
     const now = this.#clock.now();
-    const id = this.#ids.uuid();
+    const id = given ?? this.#ids.uuid();
     const row: SessionRow = {
       id,
       owner: ownerOf(principal),

@@ -21,6 +21,8 @@ export interface RunAsk {
   readonly origin: CallOrigin;
   /** Chosen by who asks and never used for another run: asked again with the same one, it is the same run. */
   readonly run_id?: string | undefined;
+  /** Max tokens of the run and of the agents that it asks, if less than the settings allow. */
+  readonly token_limit?: number | undefined;
 }
 
 /** One event of a run's stored log, in the vocabulary of UI message streams; `seq` begins at 1. */
@@ -34,18 +36,37 @@ export interface RunEnd {
   readonly run_id: string;
   readonly finish_reason: string;
   readonly text: string;
+  /** Persona that answers; undefined until one is chosen. */
+  readonly agent?: string | undefined;
+  /** Cause, if the run ended with an error. */
+  readonly error?: string | undefined;
+  /** Tokens used so far, with those of the agents that it asked. */
+  readonly usage: RunUsage;
   /** Approvals that the run waits for. */
   readonly approvals: readonly string[];
 }
 
+export interface RunUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+  /** Input tokens that the provider served from its cache. */
+  readonly cached_tokens: number;
+  /** Model turns. */
+  readonly requests: number;
+}
+
 /**
- * Runs of agents, for plugins that bring messages from elsewhere: chat platforms, investigations.
+ * Runs of agents, for plugins that bring messages from elsewhere: chat platforms, schedules.
  */
 export interface ChatRuns {
   openSession(
     principal: Principal,
     ask: {
+      /** Chosen by who asks, as a run's is: opened again with the same one, it is the same session. */
+      readonly id?: string;
       readonly title?: string;
+      readonly tags?: readonly string[];
       readonly agent?: string;
       readonly related_incident_id?: number;
     },

@@ -65,7 +65,13 @@ export interface ModelRequest {
   readonly format?: ModelFormat | undefined;
   readonly temperature?: number;
   /** Budgets that it is charged to, besides the day's. */
-  readonly budget: { readonly run: string; readonly session: string; readonly persona: string };
+  readonly budget: {
+    readonly run: string;
+    readonly session: string;
+    readonly persona: string;
+    /** Max tokens of the run, if less than the settings allow. */
+    readonly limit?: number | undefined;
+  };
   readonly signal: AbortSignal;
 }
 

@@ -33,6 +33,8 @@ interface Limit {
   readonly daily: boolean;
   readonly setting: string;
   readonly what: string;
+  /** Limit of this one alone, besides the setting's. */
+  readonly own?: number | undefined;
 }
 
 /** Min tokens of an answer; fewer make no answer. */
@@ -116,7 +118,7 @@ export class Budget {
       const store = new UsageStore(tx);
       let room = maxTokens;
       for (const limit of limitsOf(budget)) {
-        const most = this.#ports.settings.get<number>(limit.setting);
+        const most = mostOf(limit, this.#ports.settings.get<number>(limit.setting));
         if (most > 0) {
           const left =
             most - (await store.spent(limit.scope, limit.ref, limit.daily ? day : undefined));
@@ -134,7 +136,9 @@ export class Budget {
         }
       }
       const made: Reservation = {
-        ...budget,
+        run: budget.run,
+        session: budget.session,
+        persona: budget.persona,
         id: ids.uuid(),
         process,
         day,
@@ -241,11 +245,13 @@ export class Budget {
     }
   }
 
-  #requireRoom(needed: number, { what, setting, daily }: Limit, most: number, left: number): void {
+  #requireRoom(needed: number, limit: Limit, most: number, left: number): void {
     if (left >= needed) {
       return;
     }
+    const { what, daily, own } = limit;
     const now = this.#ports.clock.now();
+    const setting = most === own ? 'the budget that it was started with' : limit.setting;
     throw new SvcError(
       'budget_exceeded',
       left >= most
@@ -259,10 +265,21 @@ export class Budget {
   }
 }
 
+/** 0: no limit. */
+const mostOf = ({ own }: Limit, set: number): number =>
+  own === undefined ? set : set === 0 ? own : Math.min(own, set);
+
 /** Returns the limits in the order in which they are checked. */
-function limitsOf({ run, session, persona }: ModelRequest['budget']): readonly Limit[] {
+function limitsOf({ run, session, persona, limit }: ModelRequest['budget']): readonly Limit[] {
   const all: readonly Limit[] = [
-    { scope: 'run', ref: run, daily: false, setting: 'llm.run_token_limit', what: 'this run' },
+    {
+      scope: 'run',
+      ref: run,
+      daily: false,
+      setting: 'llm.run_token_limit',
+      what: 'this run',
+      own: limit,
+    },
     {
       scope: 'session',
       ref: session,
