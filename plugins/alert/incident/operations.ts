@@ -103,10 +103,15 @@ export class Operations {
     );
   }
 
-  note(id: number, text: string, change: Change): Promise<Item> {
+  note(
+    id: number,
+    text: string,
+    change: Change,
+    data: Readonly<Record<string, unknown>> = {},
+  ): Promise<Item> {
     return this.#change(id, change, (incident, actor, now) => ({
       incident: { ...incident, updated_at: now },
-      events: [{ type: 'note', message: text, actor, data: {} }],
+      events: [{ type: 'note', message: text, actor, data }],
     }));
   }
 

@@ -115,6 +115,13 @@ export interface IncidentActions {
     note: string | undefined,
     change: IncidentChange,
   ): Promise<{ readonly status: string }>;
+  /** Adds a note of at most 4,000 characters to the timeline, with data about its origin. */
+  note(
+    id: number,
+    text: string,
+    change: IncidentChange,
+    data?: Readonly<Record<string, unknown>>,
+  ): Promise<{ readonly status: string }>;
   /** The same end again changes nothing. */
   silence(
     id: number,
