@@ -37,7 +37,7 @@ export interface Verb {
 }
 
 export interface Typed {
-  readonly type: 'text' | 'integer' | 'list';
+  readonly type: 'text' | 'integer' | 'list' | 'integers';
   /** Name in the request; default: its own name, with _ for -. */
   readonly as?: string;
   /**

@@ -32,6 +32,7 @@ const ofUser = [
   'alert:*',
   'channel:*',
   'agent:*',
+  'schedule:*',
   'knowledge:*',
   'skill:*',
   'monitor:*',

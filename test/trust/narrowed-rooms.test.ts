@@ -11,7 +11,7 @@ import { beside } from '../kit/beside.ts';
 import { type Customer, type TwoCustomers } from './two-customers.ts';
 
 /** Areas whose routes are asked here; those of the others in `narrowed-data.test.ts`. */
-const rooms = ['webshell', 'chat', 'skill', 'mcp', 'mention', 'knowledge', 'model'];
+const rooms = ['webshell', 'chat', 'skill', 'mcp', 'mention', 'knowledge', 'model', 'schedules'];
 
 /** Asks, and keeps which routes were asked. */
 function asker({ house }: TwoCustomers) {
@@ -366,6 +366,27 @@ async function everyRoute(all: Stand): Promise<void> {
       );
     }
     await told(own, other, `POST ${sessions}`, { body: { title: 'x' } });
+
+    const schedules = '/api/v1/schedules';
+    await told(own, other, `GET ${schedules}`, {}, 'own');
+    const look = { name: 'Again', question: 'Why?', trigger: 'incident', deliver_to: 'document' };
+    assert.equal((await as(own, `POST ${schedules}`, { body: look })).status, 403);
+    for (const [route, more] of [
+      [`GET ${schedules}/{id}`, {}],
+      [`GET ${schedules}/{id}/runs`, {}],
+      [`PATCH ${schedules}/{id}`, { body: { question: 'Why not?' } }],
+      [`POST ${schedules}/{id}/run`, { body: {} }],
+      [`POST ${schedules}/{id}/pause`, {}],
+      [`POST ${schedules}/{id}/resume`, {}],
+      [`DELETE ${schedules}/{id}`, {}],
+    ] as const) {
+      await absent(
+        own,
+        route,
+        { path: { id: theirs.schedule }, ...more },
+        { path: { id: 999_999 }, ...more },
+      );
+    }
   }
   assert.deepEqual(wrong, []);
 

@@ -16,6 +16,7 @@ export interface Things {
   readonly note: number;
   readonly session: string;
   readonly run: string;
+  readonly schedule: number;
 }
 
 export interface Stand extends TwoCustomers {
@@ -120,5 +121,19 @@ async function thingsOf(
     agent: 'scout',
   });
   assert.equal(said.status, 200, said.text);
-  return { shell, report: docs.items[0]!.id, note: note.body.id, session, run: said.body.run_id };
+  const schedule = await ask('POST', '/api/v1/schedules', {
+    name: `Look of ${name}`,
+    question: 'Why?',
+    trigger: 'incident',
+    deliver_to: 'timeline',
+  });
+  assert.equal(schedule.status, 201, schedule.text);
+  return {
+    shell,
+    report: docs.items[0]!.id,
+    note: note.body.id,
+    session,
+    run: said.body.run_id,
+    schedule: schedule.body.id,
+  };
 }

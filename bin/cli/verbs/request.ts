@@ -1,7 +1,7 @@
 import { type Call, usageFailure, type ApiClient } from 'svc/cli';
 import { namesIn, type Typed, type Verb } from '../../manifest/verb.ts';
 
-type Value = string | number | boolean | readonly string[];
+type Value = string | number | boolean | readonly (string | number)[];
 
 /** Values typed, by the names that the verb gives them. */
 export type Given = Readonly<Record<string, Value>>;
@@ -74,12 +74,20 @@ function valueOf(name: string, text: string, { type, complaint }: Typed): Value 
       }
       return Number(text);
     case 'list':
-      return text
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '');
+      return itemsOf(text);
+    case 'integers':
+      if (!itemsOf(text).every(isInteger)) {
+        throw usageFailure(complaint ?? `${name} must be whole numbers with commas between them`);
+      }
+      return itemsOf(text).map(Number);
   }
 }
+
+const itemsOf = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 
 /** Asks svc what the verb says; resolves with the document of its answer. */
 export async function send(verb: Verb, given: Given, client: ApiClient): Promise<unknown> {
