@@ -43,6 +43,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'shell', address: '/ui/shell/1', sign: 'Open shell' },
   { name: 'recordings', address: '/ui/shell/recordings', sign: 'Recordings' },
   { name: 'agents', address: '/ui/agents', sign: 'Agents' },
+  { name: 'schedules', address: '/ui/schedules', sign: 'Schedules' },
   {
     name: 'knowledge',
     address: '/ui/knowledge?read=vault/hosts/disk-full.md',

@@ -175,6 +175,14 @@ export const pages = (): readonly PageEntry[] => [
     load: () => import('./agents/page.tsx'),
   },
   {
+    id: 'schedules',
+    title: text.schedules,
+    icon: 'jobs',
+    section: text.act,
+    room: 'schedules',
+    load: () => import('./schedules/page.tsx'),
+  },
+  {
     id: 'knowledge',
     title: text.knowledge,
     icon: 'knowledge',

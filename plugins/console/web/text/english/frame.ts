@@ -47,6 +47,7 @@ export const pages = words('pages', {
   chat: 'Chat',
   approvals: 'Approvals',
   agents: 'Agents',
+  schedules: 'Schedules',
   rules: 'Rules',
   silences: 'Silences',
   channels: 'Channels',
