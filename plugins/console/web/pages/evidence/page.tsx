@@ -1,5 +1,6 @@
 import { address, usePlace } from '../../browser/location.ts';
 import { useData } from '../../client/data.ts';
+import { Chart } from '../../kit/chart.tsx';
 import { Awaited, Empty, Fields, Head } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 import { evidence as text } from '../../text/english/act/evidence.ts';
@@ -69,6 +70,14 @@ function One({ id }: { readonly id: string }) {
           <pre class="code">
             {value.params === null ? text.notKept : JSON.stringify(value.params, undefined, 2)}
           </pre>
+          {page === 'explore' && query !== undefined && (
+            <Chart
+              title={query}
+              queries={[{ expr: query }]}
+              window={windowOf(value.params, Date.parse(value.created_at))}
+              height={220}
+            />
+          )}
           <h2>{text.result}</h2>
           {value.trust === 'untrusted' && <p class="soft">{text.untrusted}</p>}
           {value.truncated && <p class="warning">{text.truncated}</p>}
@@ -79,10 +88,36 @@ function One({ id }: { readonly id: string }) {
   );
 }
 
-function queryIn(params: unknown): string | undefined {
-  const query: unknown =
+const unitSeconds: Readonly<Record<string, number>> = {
+  s: 1,
+  m: 60,
+  h: 3_600,
+  d: 86_400,
+  w: 604_800,
+};
+const hour = 3_600;
+
+/** Window that the call was about; an hour before it, if it was about one moment. */
+function windowOf(
+  params: unknown,
+  askedAt: number,
+): { readonly from: number; readonly to: number } {
+  const until = Date.parse(textIn(params, 'until') ?? textIn(params, 'at') ?? '');
+  const to = Math.floor((Number.isNaN(until) ? askedAt : until) / 1_000);
+  const parts = [...(textIn(params, 'last') ?? '').matchAll(/(\d+)([smhdw])/g)];
+  const length = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * unitSeconds[unit!]!,
+    0,
+  );
+  return { from: to - (length === 0 ? hour : length), to };
+}
+
+const queryIn = (params: unknown): string | undefined => textIn(params, 'query');
+
+function textIn(params: unknown, name: string): string | undefined {
+  const value: unknown =
     typeof params === 'object' && params !== null
-      ? (params as Readonly<Record<string, unknown>>)['query']
+      ? (params as Readonly<Record<string, unknown>>)[name]
       : undefined;
-  return typeof query === 'string' ? query : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
