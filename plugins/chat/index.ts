@@ -1,8 +1,11 @@
+import { IncidentActions } from 'svc/contracts/alert';
 import { Approvals, ApprovalSettled } from 'svc/contracts/approval';
 import { ChatRuns, RunLeft } from 'svc/contracts/chat';
 import { DeviceDirectory } from 'svc/contracts/device';
 import { Gate } from 'svc/contracts/gate';
 import { Directory, type DirectoryContract } from 'svc/contracts/iam';
+import { Investigations } from 'svc/contracts/investigate';
+import { KnowledgeWriting } from 'svc/contracts/knowledge';
 import { MentionDirectory } from 'svc/contracts/mention';
 import { ModelRuns } from 'svc/contracts/model';
 import { Personas } from 'svc/contracts/persona';
@@ -11,6 +14,9 @@ import { JobSources } from 'svc/jobs';
 import { BuildInfo, definePlugin, type Handle, type Principal, type Scope } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { KeptAnswers } from './keep/kept-answers.ts';
+import { Shares } from './keep/shares.ts';
+import { keepRoutes } from './keep-routes.ts';
 import { Coordinator } from './prompt/coordinator.ts';
 import { RunJobs } from './run/run-jobs.ts';
 import { RunStore } from './run/run-store.ts';
@@ -87,6 +93,17 @@ export default definePlugin({
     ctx.http.routes([
       ...sessionRoutes(sessions),
       ...runRoutes({ runs, store: runStore, sessions, models, personas }),
+      ...keepRoutes({
+        publicUrl: () => build.publicUrl,
+        shares: new Shares({ tables, sessions, store, clock, ids }),
+        kept: new KeptAnswers({
+          sessions,
+          store,
+          incidents: ctx.services.maybe(IncidentActions),
+          documents: ctx.services.maybe(KnowledgeWriting),
+          investigations: ctx.services.maybe(Investigations),
+        }),
+      }),
     ]);
     ctx.events.on(RunLeft, ({ run_id: id }) => runs.resume(id));
     ctx.events.on(ApprovalSettled, ({ id, owner }) =>

@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 
-import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
+import {
+  KnowledgeRead,
+  KnowledgeSearch,
+  KnowledgeShelf,
+  KnowledgeWriting,
+} from 'svc/contracts/knowledge';
 import { ModelRuns } from 'svc/contracts/model';
 import { Programs } from 'svc/contracts/programs';
 import { JobSources } from 'svc/jobs';
@@ -112,6 +117,12 @@ export default definePlugin({
     ctx.services.provide(KnowledgeSearch, () => searchService);
     ctx.services.provide(KnowledgeRead, () => searchService);
     ctx.services.provide(KnowledgeShelf, () => new Shelf(sources));
+    ctx.services.provide(KnowledgeWriting, () => ({
+      async write(draft, change) {
+        const made = await library.create(change, { ...draft, tags: [...draft.tags] });
+        return { document_id: made.id, path: made.path };
+      },
+    }));
     ctx.http.routes([
       ...docRoutes(library, tables, (principal, doc) => searchLog.opened(principal, doc)),
       ...searchRoutes(searchService, feed, embedding, measure),

@@ -357,6 +357,8 @@ async function everyRoute(all: Stand): Promise<void> {
       [`GET ${sessions}/{id}/runs`, {}],
       [`GET ${sessions}/{id}/runs/{run_id}`, {}],
       [`POST ${sessions}/{id}/runs/{run_id}/cancel`, {}],
+      [`POST ${sessions}/{id}/save`, { body: { as: 'document', path: 'notes/a.md' } }],
+      [`POST ${sessions}/{id}/share`, { body: {} }],
     ] as const) {
       await absent(
         own,
@@ -366,6 +368,14 @@ async function everyRoute(all: Stand): Promise<void> {
       );
     }
     await told(own, other, `POST ${sessions}`, { body: { title: 'x' } });
+    for (const method of ['GET', 'DELETE']) {
+      await absent(
+        own,
+        `${method} /api/v1/chat/shared/{share_id}`,
+        { path: { share_id: theirs.share } },
+        { path: { share_id: 'nobodys' } },
+      );
+    }
 
     const schedules = '/api/v1/schedules';
     await told(own, other, `GET ${schedules}`, {}, 'own');

@@ -17,6 +17,7 @@ export interface Things {
   readonly session: string;
   readonly run: string;
   readonly schedule: number;
+  readonly share: string;
 }
 
 export interface Stand extends TwoCustomers {
@@ -128,7 +129,10 @@ async function thingsOf(
     deliver_to: 'timeline',
   });
   assert.equal(schedule.status, 201, schedule.text);
+  const share = await ask('POST', `/api/v1/chat/sessions/${session}/share`, {});
+  assert.equal(share.status, 201, share.text);
   return {
+    share: share.body.share_id,
     shell,
     report: docs.items[0]!.id,
     note: note.body.id,

@@ -52,6 +52,16 @@ export interface ChatTables {
     created_at: number;
     ended_at: number | null;
   };
+  chat_shares: {
+    id: string;
+    message_id: number;
+    owner: string;
+    shared_by: string;
+    selectors: string | null;
+    orgs: string | null;
+    created_at: number;
+    expires_at: number;
+  };
   chat_journal: { run_id: string; seq: number; at: number; entry: string };
   chat_events: { run_id: string; last_seq: number; events: string };
 }
@@ -173,6 +183,39 @@ export class SessionStore {
       .where('session_id', '=', session)
       .where('run_id', '=', run)
       .where('role', '=', 'assistant')
+      .executeTakeFirst();
+    return row?.content;
+  }
+
+  message(id: number): Promise<MessageRow | undefined> {
+    return this.#tables.read
+      .selectFrom('chat_messages')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
+  }
+
+  /** Returns an answer of a session; the last one, if none is named. */
+  answerIn(session: string, id: number | undefined): Promise<MessageRow | undefined> {
+    return this.#tables.read
+      .selectFrom('chat_messages')
+      .selectAll()
+      .where('session_id', '=', session)
+      .where('role', '=', 'assistant')
+      .$if(id !== undefined, (query) => query.where('id', '=', id!))
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** Returns what a person wrote to start a run. */
+  async questionOf(session: string, run: string): Promise<string | undefined> {
+    const row = await this.#tables.read
+      .selectFrom('chat_messages')
+      .select('content')
+      .where('session_id', '=', session)
+      .where('run_id', '=', run)
+      .where('role', '=', 'user')
       .executeTakeFirst();
     return row?.content;
   }

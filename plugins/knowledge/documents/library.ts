@@ -63,7 +63,7 @@ export class Library {
   }
 
   async create(
-    call: ChangeCall,
+    call: Pick<ChangeCall, 'principal' | 'note'>,
     { content, org_id, ...draft }: Draft,
     source: Source = 'manual',
   ): Promise<WholeDoc> {

@@ -1,4 +1,4 @@
-import { defineService, type Principal } from 'svc/sdk';
+import { type AuditNote, defineService, type Principal } from 'svc/sdk';
 
 /** A part of a document that answers a question, as it is cited: document, heading, version. */
 export interface KnowledgeHit {
@@ -76,6 +76,21 @@ export interface KnowledgeShelf {
   ): Promise<void>;
 }
 
+export interface KnowledgeWriting {
+  /** Writes a new document as the principal, whose permission the caller has checked. */
+  write(
+    draft: {
+      readonly path: string;
+      readonly title: string;
+      readonly tags: readonly string[];
+      readonly content: string;
+      readonly org_id?: number;
+    },
+    change: { readonly principal: Principal; readonly note: (note: AuditNote) => void },
+  ): Promise<{ readonly document_id: number; readonly path: string }>;
+}
+
+export const KnowledgeWriting = defineService<KnowledgeWriting>('knowledge.write');
 export const KnowledgeSearch = defineService<KnowledgeSearch>('knowledge.search');
 export const KnowledgeRead = defineService<KnowledgeRead>('knowledge.read');
 export const KnowledgeShelf = defineService<KnowledgeShelf>('knowledge.shelf');

@@ -16,6 +16,22 @@ async function run(owner: Twin): Promise<string> {
   return items[0]!.run_id;
 }
 
+/** Asks without a model: the answer is empty, and an answer all the same. */
+async function answered({ ask }: Twin): Promise<{ readonly session: string; readonly id: number }> {
+  const id = await session({ ask } as Twin);
+  await ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });
+  const { items } = (await ask('GET', `${sessions}/${id}/messages`)).body as {
+    items: { id: number }[];
+  };
+  return { session: id, id: items[0]!.id };
+}
+
+async function share(owner: Twin): Promise<string> {
+  const { session: id } = await answered(owner);
+  const made = await owner.ask('POST', `${sessions}/${id}/share`, {});
+  return (made.body as { share_id: string }).share_id;
+}
+
 export const area: Area = {
   routes: `
     GET     /api/v1/chat/sessions                            any  narrowed
@@ -29,12 +45,23 @@ export const area: Area = {
     GET     /api/v1/chat/sessions/{id}/runs                  any  narrowed
     GET     /api/v1/chat/sessions/{id}/runs/{run_id}         any  narrowed
     POST    /api/v1/chat/sessions/{id}/runs/{run_id}/cancel  any  narrowed
+    POST    /api/v1/chat/sessions/{id}/save                  any  narrowed
+    POST    /api/v1/chat/sessions/{id}/share                 any  narrowed
+    GET     /api/v1/chat/shared/{share_id}                   any  narrowed
+    DELETE  /api/v1/chat/shared/{share_id}                   any  narrowed
   `,
-  owned: { sessions: session, runs: run },
+  owned: {
+    sessions: session,
+    runs: run,
+    shares: share,
+    messages: async (owner) => (await answered(owner)).id,
+  },
   fields: { related_incident_id: 'incidents' },
   bodies: {
     'PATCH /api/v1/chat/sessions/{id}': () => ({ title: 'Mine' }),
     'POST /api/v1/chat/sessions/{id}/messages': () => ({ content: 'Hello?' }),
     'POST /api/v1/chat/sessions/{id}/messages/stream': () => ({ content: 'Hello?' }),
+    'POST /api/v1/chat/sessions/{id}/save': () => ({ as: 'document', path: 'notes/a.md' }),
+    'POST /api/v1/chat/sessions/{id}/share': () => ({}),
   },
 };
