@@ -7,8 +7,9 @@ import { chat as text } from '../../text/english/act/chat.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
-import { Status, type Tone } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
+import { Calls } from './calls.tsx';
+import { Keep, SharedAnswer } from './keep.tsx';
 import { useRun, type Call } from './run.ts';
 
 interface Session {
@@ -16,6 +17,7 @@ interface Session {
   readonly title: string;
   readonly last_message_at: string | null;
   readonly created_at: string;
+  readonly related_incident_id: number | null;
 }
 
 interface Message {
@@ -28,6 +30,11 @@ interface Message {
 }
 
 export default function Chat() {
+  const { parts } = usePlace();
+  return parts[1] === 'shared' ? <SharedAnswer key={parts[2]} id={parts[2]} /> : <Conversations />;
+}
+
+function Conversations() {
   const { parts, query } = usePlace();
   const sessions = useList<Session>('/chat/sessions', { kinds: ['chat'], pageSize: 50 });
   return (
@@ -62,6 +69,9 @@ export default function Chat() {
           id={parts[1]}
           first={query.get('ask') ?? ''}
           incident={query.get('incident') ?? undefined}
+          about={
+            sessions.items?.find(({ id }) => id === parts[1])?.related_incident_id ?? undefined
+          }
           onChange={sessions.reload}
         />
       </div>
@@ -73,10 +83,12 @@ interface ConversationProps {
   readonly id: string | undefined;
   readonly first: string;
   readonly incident: string | undefined;
+  /** Incident that an existing conversation is about. */
+  readonly about: number | undefined;
   readonly onChange: () => void;
 }
 
-function Conversation({ id, first, incident, onChange }: ConversationProps) {
+function Conversation({ id, first, incident, about, onChange }: ConversationProps) {
   const [draft, setDraft] = useState(first);
   const run = useRun(id, () => {
     messages.reload();
@@ -109,7 +121,7 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
   }, [id]);
   return (
     <div class="chat">
-      <Log messages={messages.items} run={run} />
+      <Log session={id} about={about} messages={messages.items} run={run} />
       <form
         class="chat-box"
         onSubmit={(event) => {
@@ -144,9 +156,13 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
 
 /** Messages, including the one being written; keeps the end in view. */
 function Log({
+  session,
+  about,
   messages,
   run,
 }: {
+  readonly session: string | undefined;
+  readonly about: number | undefined;
   readonly messages: readonly Message[] | undefined;
   readonly run: ReturnType<typeof useRun>;
 }) {
@@ -166,6 +182,9 @@ function Log({
             <p class="plain">{message.content}</p>
           ) : (
             <Markdown text={message.content} />
+          )}
+          {message.role === 'assistant' && session !== undefined && message.content !== '' && (
+            <Keep session={session} message={message.id} incident={about} />
           )}
         </article>
       ))}
@@ -208,41 +227,4 @@ function useMessages(
     settled.current = value;
   }
   return { items: id === undefined ? [] : settled.current?.items.toReversed(), reload };
-}
-
-const toneOf = (status: string): Tone =>
-  status === 'ok'
-    ? 'ok'
-    : status === 'running'
-      ? 'info'
-      : status === 'denied' || status === 'refused'
-        ? 'warning'
-        : 'critical';
-
-const longestAsked = 160;
-
-/** Returns what a call asked for, in a line. */
-function askedWith(given: Readonly<Record<string, unknown>>): string {
-  const line = Object.entries(given)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ');
-  return line.length > longestAsked ? `${line.slice(0, longestAsked)}…` : line;
-}
-
-/** Tool calls of an agent with their results, collapsed by default. */
-function Calls({ of }: { readonly of: readonly Call[] }) {
-  return (
-    <>
-      {of.map(({ id, name, arguments: given, status, result_preview: result }) => (
-        <details key={id} class="call">
-          <summary>
-            <Status tone={toneOf(status)}>
-              <code>{name}</code> <span class="soft">{askedWith(given)}</span>
-            </Status>
-          </summary>
-          <pre class="code">{result}</pre>
-        </details>
-      ))}
-    </>
-  );
 }
