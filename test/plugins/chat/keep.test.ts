@@ -75,7 +75,7 @@ test('an answer is kept as a note, a document or an investigation, by what its r
   );
   const looked = await save('anna', { as: 'investigation', incident_id: 3 });
   assert.deepEqual([looked.body.investigation_id, started, notes.length], [8, [3], 2]);
-  assert.equal((await save('token of anna', { as: 'note', incident_id: 3 })).status, 403);
+  assert.equal((await save('token of anna', { as: 'note', incident_id: 3 })).status, 404);
   assert.equal((await save('vera', { as: 'note', incident_id: 3 })).status, 404);
   assert.equal((await save('anna', { as: 'note', incident_id: 3, message_id: 1 })).status, 404);
 });

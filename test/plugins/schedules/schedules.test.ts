@@ -55,6 +55,13 @@ const weekly = {
   channel_ids: [3],
 };
 
+async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (let waited = 0; !(await holds()); waited += 20) {
+    assert.ok(waited < 15_000, 'waited for too long');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 const ended = (count: number) => (runs: readonly { readonly ended_at: string | null }[]) =>
   runs.filter(({ ended_at: at }) => at !== null).length >= count;
 
@@ -104,7 +111,7 @@ test('of slots that were missed the newest runs, and says that it is late', asyn
     runs.map(({ due_at: due, late_seconds: late }) => [due, Math.round(late / 60)]),
     [['2026-03-05T06:00:00.000Z', 121]],
   );
-  assert.match(house.words[0]!.title, /^Missed, by the agent sre, 2h1m late$/);
+  assert.ok(house.words.some(({ title }) => title === 'Missed, by the agent sre, 2h1m late'));
   const asked = house.fake.requests.at(-1)!.body.messages.map(textOf).join('\n');
   assert.match(asked, /This run is late: it was due at 2026-03-05T06:00:00.000Z/);
   assert.equal((await house.get(id)).next_at, '2026-03-06T06:00:00.000Z');
@@ -139,10 +146,7 @@ test('an incident starts one run, whose answer is a note in its timeline', async
   const again = { ...one, fired_at: new Date(house.now() + 1_000).toISOString() };
   house.incidents.set(41, again);
   house.say().fired(again);
-  for (let waited = 0; (await house.get(id)).skipped === 0; waited += 20) {
-    assert.ok(waited < 5_000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(async () => (await house.get(id)).skipped > 0);
   assert.match(
     (await house.get(id)).skipped_because,
     /the same had started a run within 5 minutes/,
@@ -234,10 +238,7 @@ test('pauses itself after three failures in a row, and tells', async () => {
   const { state, because, failed_runs: failed, next_at: next } = await house.get(id);
   assert.deepEqual([state, failed, next], ['paused', 3, null]);
   assert.match(because, /^3 runs in a row failed, the last one because .*no such model/);
-  for (let waited = 0; house.words.length === 0; waited += 20) {
-    assert.ok(waited < 5_000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(() => house.words.length > 0);
   assert.match(house.words[0]!.title, /^The schedule "Broken" was paused: 3 runs in a row failed/);
   const { body } = await house.ask('anna', 'POST', `/schedules/${id}/resume`);
   assert.deepEqual([body.state, body.because], ['active', null]);
@@ -248,7 +249,7 @@ test('a run has the tokens that the day has left, and not one more', async () =>
     ...weekly,
     name: 'Dear',
     question: 'please think long',
-    tokens_per_day: 15_000,
+    tokens_per_day: 10_000,
   });
   await house.ask('anna', 'POST', `/schedules/${id}/run`, {});
   const [first] = await house.runs(id, ended(1));
@@ -256,7 +257,6 @@ test('a run has the tokens that the day has left, and not one more', async () =>
   assert.match(first.error, /token budget of this run .*raise the budget that it was started with/);
   assert.equal(first.total_tokens, 9_900);
   const before = house.fake.requests.length;
-  await house.ask('anna', 'PATCH', `/schedules/${id}`, { tokens_per_day: 10_000 });
   await house.ask('anna', 'POST', `/schedules/${id}/run`, {});
   const [, second] = await house.runs(id, ended(2));
   assert.match(second.error, /the tokens of this schedule for today are used up/);
@@ -268,17 +268,13 @@ test('stops, and says so, once its author may not have it any more', async () =>
   const { grants } = house.people.anna;
   house.people.anna.grants = ['device:*'];
   house.setClock('2026-03-06T06:00:20Z');
-  for (let waited = 0; house.words.length === 0; waited += 20) {
-    assert.ok(waited < 5_000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const told = (): boolean =>
+    house.words.some(({ title }) => title.startsWith(`The schedule "Left behind" was stopped`));
+  await until(told);
   const { state, because, runs } = await house.get(id);
   assert.deepEqual(
     [state, because, runs],
     ['stopped', 'its author no longer has the permission schedule:manage', 0],
-  );
-  assert.ok(
-    house.words.some(({ title }) => title.startsWith(`The schedule "Left behind" was stopped`)),
   );
   assert.equal((await house.ask('anna', 'POST', `/schedules/${id}/resume`)).status, 403);
   house.people.anna.grants = grants;
@@ -311,7 +307,7 @@ test('refuses what cannot run, and what is not for the caller', async () => {
   }
   assert.equal((await refused('vera', {}))[0], 403);
   assert.match((await refused('token of anna', {}))[1], /sign in instead of using an API token/);
-  const { body: mine } = await house.ask('anna', 'GET', '/schedules?q=morning');
+  const { body: mine } = await house.ask('anna', 'GET', '/schedules?q=left');
   const [{ id }] = mine.items;
   assert.equal((await house.ask('carl', 'GET', `/schedules/${id}`)).status, 404);
   assert.equal((await house.ask('carl', 'GET', '/schedules')).body.total, 0);

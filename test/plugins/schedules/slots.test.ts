@@ -76,7 +76,7 @@ test('expressions are read as cron reads them', () => {
     [
       [5, 25, 45],
       [8, 13, 18],
-      [0, 5],
+      [5, 0],
     ],
   );
   assert.equal(eitherDay, true);
