@@ -11,7 +11,7 @@ import { Jobs } from 'svc/jobs';
 import { DeviceScopes, seenBy } from 'svc/query';
 import { AuditTrail, BuildInfo, definePlugin } from 'svc/sdk';
 
-import { Authors } from './authors.ts';
+import { Authors } from './author/authors.ts';
 import { errors } from './errors.ts';
 import { Delivery } from './run/delivery.ts';
 import { Runner } from './run/runner.ts';

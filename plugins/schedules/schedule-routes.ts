@@ -1,6 +1,6 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { manage } from './authors.ts';
+import { manage } from './author/authors.ts';
 import {
   ById,
   NewSchedule,

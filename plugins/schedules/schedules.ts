@@ -14,7 +14,7 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import type { Authors } from './authors.ts';
+import type { Authors } from './author/authors.ts';
 import { errors } from './errors.ts';
 import { byHand } from './run/occurrence.ts';
 import type { Starts } from './run/starts.ts';
@@ -301,7 +301,7 @@ export class Schedules {
     return row;
   }
 
-  /** What runs under the name of a person is for this person to decide. */
+  /** Returns a schedule to change or run, which its author alone may do. */
   async #own(principal: Principal, id: number): Promise<ScheduleRow> {
     const row = await this.#visible(principal, id);
     if (row.owner !== personOf(principal)) {

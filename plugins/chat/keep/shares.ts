@@ -104,7 +104,7 @@ export class Shares {
   }
 }
 
-/** Who sees some devices only opens what was asked under the same selectors, and nothing else. */
+/** Members with access to some devices open only what was asked under the same selectors. */
 function mayOpen(principal: Principal, { owner, selectors, orgs }: ShareRow): boolean {
   if (owner === ownerOf(principal)) {
     return selectors === jsonOr(principal.selectors);

@@ -10,7 +10,7 @@ export interface Occurrence {
   /** Unique within a schedule, for good. */
   readonly slot: string;
   readonly at: number;
-  /** What may start one run within the minimum interval, such as one incident. */
+  /** Thing that starts at most one run within the minimum interval, such as one incident. */
   readonly subject: string;
   readonly about: About;
 }

@@ -14,7 +14,7 @@ import {
 } from 'svc/sdk';
 import type { Kysely } from 'kysely';
 
-import type { Authors } from '../authors.ts';
+import type { Authors } from '../author/authors.ts';
 import { ScheduleStore } from '../store/schedule-store.ts';
 import type { About, RunRow, ScheduleRow, ScheduleTables } from '../store/tables.ts';
 import type { Delivery } from './delivery.ts';

@@ -10,7 +10,7 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import type { Authors } from '../authors.ts';
+import type { Authors } from '../author/authors.ts';
 import { ScheduleStore } from '../store/schedule-store.ts';
 import type { RunRow, ScheduleRow, ScheduleTables } from '../store/tables.ts';
 import { Slots } from '../when/slots.ts';

@@ -4,7 +4,7 @@ import type { EdgeFleet } from 'svc/contracts/edge';
 import type { SeenBy, SeenDevices } from 'svc/query';
 import { type Clock, type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import type { Authors } from '../authors.ts';
+import type { Authors } from '../author/authors.ts';
 import { ScheduleStore } from '../store/schedule-store.ts';
 import type { ScheduleRow, ScheduleTables, Trigger } from '../store/tables.ts';
 import { type Occurrence, ofChange, ofEdge, ofIncident } from './occurrence.ts';
@@ -22,7 +22,7 @@ export interface TriggerParts {
   readonly log: Logger;
 }
 
-/** How far back something is looked for that happened while svc was not running. */
+/** Age of the oldest event that is caught up with after svc was not running. */
 const catchUpMs = 60 * 60_000;
 const severities = ['info', 'warning', 'critical'];
 

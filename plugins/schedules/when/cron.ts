@@ -5,9 +5,9 @@ export interface Cron {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
   readonly days: ReadonlySet<number>;
-  /** From 1. */
+  /** Numbers from 1. */
   readonly months: ReadonlySet<number>;
-  /** From 0, which is Sunday. */
+  /** Numbers from 0, which is Sunday. */
   readonly weekdays: ReadonlySet<number>;
   /** True if both day fields limit the days: then a day matches that fits either of them. */
   readonly eitherDay: boolean;

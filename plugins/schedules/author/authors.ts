@@ -1,7 +1,7 @@
 import type { DirectoryContract } from 'svc/contracts/iam';
 import { covers, type Principal } from 'svc/sdk';
 
-import type { ScheduleRow } from './store/tables.ts';
+import type { ScheduleRow } from '../store/tables.ts';
 
 /** Permission that an author must hold, when they create a schedule and at each of its runs. */
 export const manage = 'schedule:manage';
