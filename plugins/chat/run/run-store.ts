@@ -11,6 +11,17 @@ const waitingRunsOfOne = 100;
 
 export type RunRow = Selectable<ChatTables['chat_runs']>;
 
+/** Fields of a run before any worker has it. */
+export const unworked = {
+  state: 'running',
+  finish_reason: null,
+  holder: null,
+  held_until: 0,
+  reserved_seq: 0,
+  ended_at: null,
+  parent: null,
+} as const;
+
 /** Lease of a run: every write of a worker names the epoch under which it took the run. */
 export type RunLease = Pick<RunRow, 'id' | 'epoch'>;
 

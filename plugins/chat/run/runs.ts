@@ -11,24 +11,13 @@ import { isDue, isRunDue } from './due.ts';
 import { errors } from './errors.ts';
 import { EventLog } from './event-log.ts';
 import type { RunPorts } from './ports.ts';
-import type { RunRow } from './run-store.ts';
+import { type RunRow, unworked } from './run-store.ts';
 import { RunWorker } from './worker.ts';
 
 const heldMs = 15_000;
 const heartbeatMs = 5_000;
 const flushMs = 20;
 const lookAgainMs = 100;
-
-/** Fields of a run before any worker has it. */
-const unworked = {
-  state: 'running',
-  finish_reason: null,
-  holder: null,
-  held_until: 0,
-  reserved_seq: 0,
-  ended_at: null,
-  parent: null,
-} as const;
 
 export interface RunsOptions {
   readonly ports: Omit<RunPorts, 'flushSoon'>;
