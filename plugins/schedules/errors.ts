@@ -30,7 +30,7 @@ export const errors = defineErrors('schedules', {
   document_right: ['forbidden', 'Delivery to documents requires the permission knowledge:create.'],
   narrow_place: [
     'forbidden',
-    'Members with access to some devices can deliver answers to timelines only: everybody reads channels and documents.',
+    'Members with access to some devices can deliver answers to timelines only; channels and documents have other readers.',
   ],
   no_timeline: [
     'invalid_argument',
