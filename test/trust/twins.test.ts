@@ -82,7 +82,7 @@ function told({ status, body, text }: Answer, id: string | number): string {
   const { request_id: _its, message, ...rest } = (body ?? { text }) as Record<string, unknown>;
   const said =
     typeof message === 'string'
-      ? message.replaceAll(String(id), '#').replaceAll(/\d+/g, '#')
+      ? message.replaceAll(String(id), '#').replaceAll(/[\w-]*[\d#][\w#-]*/g, '#')
       : message;
   return `${status} ${JSON.stringify({ ...rest, ...(said !== undefined && { message: said }) })}`;
 }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { Area, Twin } from '../area.ts';
 
 const sessions = '/api/v1/chat/sessions';
@@ -16,14 +18,21 @@ async function run(owner: Twin): Promise<string> {
   return items[0]!.run_id;
 }
 
-/** Asks without a model: the answer is empty, and an answer all the same. */
-async function answered({ ask }: Twin): Promise<{ readonly session: string; readonly id: number }> {
-  const id = await session({ ask } as Twin);
-  await ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });
-  const { items } = (await ask('GET', `${sessions}/${id}/messages`)).body as {
-    items: { id: number }[];
-  };
-  return { session: id, id: items[0]!.id };
+/** Asks without a model: the answer is empty, and an answer all the same, which comes a moment after its stream has ended. */
+async function answered(owner: Twin): Promise<{ readonly session: string; readonly id: number }> {
+  const id = await session(owner);
+  await owner.ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });
+  for (let tries = 0; tries < 500; tries++) {
+    const { items } = (await owner.ask('GET', `${sessions}/${id}/messages`)).body as {
+      items: { id: number; role: string }[];
+    };
+    const answer = items.find(({ role }) => role === 'assistant');
+    if (answer !== undefined) {
+      return { session: id, id: answer.id };
+    }
+    await pause(20);
+  }
+  throw new Error('no answer came');
 }
 
 async function share(owner: Twin): Promise<string> {
