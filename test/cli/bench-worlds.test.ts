@@ -18,7 +18,7 @@ test('a world is the same from the same seed, another from another, and sends wh
   for (const kind of worldKinds) {
     const world = makeWorld(3, kind, end);
     assert.deepEqual(
-      [world.metrics.length > 0, world.logs.length > 0, world.spans.length > 0],
+      [world.metrics.series.length > 0, world.logs.length > 0, world.spans.length > 0],
       {
         metrics: [true, false, false],
         spans: [true, false, false],

@@ -7,6 +7,7 @@ import { faults } from './world/faults.ts';
 import { type Course, live } from './world/life.ts';
 import { type Stream, streamsOf } from './log-lines.ts';
 import { exposed } from './metrics/expose.ts';
+import type { Samples } from './metrics/samples.ts';
 import { componentNames, hostNames, namesOf, Told } from './names.ts';
 import { exposeCounted } from './metrics/span-metrics.ts';
 import { provisioned } from './world/provision.ts';
@@ -45,8 +46,8 @@ export interface Cause {
 export interface MadeWorld {
   readonly seed: number;
   readonly kind: WorldKind;
-  readonly metrics: readonly Uint8Array[];
-  readonly samples: number;
+  readonly end: number;
+  readonly metrics: Samples;
   readonly logs: readonly Stream[];
   readonly spans: readonly object[];
   readonly changes: readonly PostedChange[];
@@ -132,8 +133,8 @@ function attemptOf(random: Random, { seed, kind, end }: Wanted): MadeWorld | und
   return {
     seed,
     kind,
-    metrics: samples.bodies(end),
-    samples: samples.series.length * steps,
+    end,
+    metrics: samples,
     logs,
     spans: spans.exports,
     changes,

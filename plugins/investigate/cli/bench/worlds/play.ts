@@ -80,7 +80,7 @@ export async function play(
       throw new Error(`${path} was answered ${reply.status}: ${text.slice(0, 300)}`);
     }
   };
-  for (const body of world.metrics) {
+  for (const body of world.metrics.bodies(world.end)) {
     await push(
       '/api/v1/write',
       { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },

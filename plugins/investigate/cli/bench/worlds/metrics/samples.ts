@@ -29,8 +29,8 @@ export const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 /** Samples of a world's targets, as a scraper sends them on. */
 export class Samples {
   readonly series: Serie[] = [];
+  readonly stepMs: number;
   readonly #steps: number;
-  readonly #stepMs: number;
   readonly #random: Random;
 
   constructor({
@@ -43,7 +43,7 @@ export class Samples {
     readonly random: Random;
   }) {
     this.#steps = steps;
-    this.#stepMs = stepMs;
+    this.stepMs = stepMs;
     this.#random = random;
   }
 
@@ -109,7 +109,7 @@ export class Samples {
     isWhole: boolean,
   ): void {
     const values = new Float64Array(this.#steps);
-    const seconds = this.#stepMs / 1_000;
+    const seconds = this.stepMs / 1_000;
     // Processes have run for a while, unless they start.
     let total = perSecond(0) * seconds * Math.floor(50 + 4_000 * this.#random());
     for (let step = 0; step < this.#steps; step += 1) {
@@ -134,7 +134,7 @@ export class Samples {
       }
     };
     for (const { labels, phaseMs, values } of this.series) {
-      parts.push(timeSeries(labels, values, { end: end - phaseMs, stepMs: this.#stepMs }));
+      parts.push(timeSeries(labels, values, { end: end - phaseMs, stepMs: this.stepMs }));
       count += values.length;
       if (count >= samplesPerBody) {
         close();
