@@ -20,6 +20,14 @@ export default definePlugin({
       mutating: false,
       run: async (params, { signal }) => watch.list(listParams(params), signal),
     });
+    ctx.extend.contribute(EdgeMethods, 'process_history', {
+      name: 'process_history',
+      mutating: false,
+      async run(params) {
+        const { from, to } = historyParams(params);
+        return { processes: watch.history(from, to) };
+      },
+    });
     return { spec, measure: async () => delivery.send(await watch.measure()) };
   },
   start(ctx, { spec, measure }) {
@@ -27,3 +35,14 @@ export default definePlugin({
     ctx.scope.interval('measure', Number.parseInt(spec.interval, 10) * minuteMs, measure);
   },
 });
+
+function historyParams(params: unknown): { readonly from: number; readonly to: number } {
+  const { from, to } = (typeof params === 'object' && params !== null ? params : {}) as Record<
+    string,
+    unknown
+  >;
+  if (typeof from !== 'number' || typeof to !== 'number' || !(from <= to)) {
+    throw errors.history_window();
+  }
+  return { from, to };
+}

@@ -66,8 +66,7 @@ export async function run({
   }
   return {
     worlds: outcomes.length + notFired.length,
-    'CPU seconds a world':
-      (user + system) / 1e6 / Math.max(1, outcomes.length + notFired.length),
+    'CPU seconds a world': (user + system) / 1e6 / Math.max(1, outcomes.length + notFired.length),
   };
 }
 

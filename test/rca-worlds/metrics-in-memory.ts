@@ -29,9 +29,7 @@ export function metricsInMemory(
     instant: async (query, time) =>
       instantAnswerOf(await instant(source, { ...settled, query, time }, allowance())),
     range: async (query, { start, end: to, step }) =>
-      rangeAnswerOf(
-        await range(source, { ...settled, query, start, end: to, step }, allowance()),
-      ),
+      rangeAnswerOf(await range(source, { ...settled, query, start, end: to, step }, allowance())),
   };
 }
 

@@ -54,8 +54,7 @@ export async function openStores(world: MadeWorld): Promise<Stores> {
     data: { folder: join(folder, 'logs'), limits: {}, retention, query },
   });
   const traces = await openTraces({ ...setup, data: { folder: join(folder, 'traces'), query } });
-  const ask = (method: string, input: object): never =>
-    logs.methods[method]!(input, call) as never;
+  const ask = (method: string, input: object): never => logs.methods[method]!(input, call) as never;
   const streams = world.logs.filter(({ values }) => values.length > 0);
   if (streams.length > 0) {
     await ask('push', { format: 'loki-json', body: bytes({ streams }) });

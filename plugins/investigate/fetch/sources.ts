@@ -1,4 +1,5 @@
 import { ChangeFeed } from 'svc/contracts/changes';
+import { EdgeFleet } from 'svc/contracts/edge';
 import { type EvidenceSource, type Fetcher, Fetchers } from 'svc/contracts/investigate';
 import { LogQueries } from 'svc/contracts/logs';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
@@ -11,6 +12,7 @@ import { inventorySource } from './inventory.ts';
 import { changeSource, topologySource } from './graph-sources.ts';
 import { countSource, lineSource, streamSource, templateSource } from './log-sources.ts';
 import { MetricsSource } from './metrics-source.ts';
+import { processSource } from './process-source.ts';
 import { traceSource } from './trace-source.ts';
 
 /** Sources of evidence: the stores of the product, and those of other plugins. */
@@ -32,7 +34,7 @@ export class Sources {
    * left out.
    */
   readonly of = (seen: SeenDevices): ReadonlyMap<string, EvidenceSource> => {
-    const { metrics, logs, traces, topology, changes } = this.#stores;
+    const { metrics, logs, traces, topology, changes, edges } = this.#stores;
     return new Map<string, EvidenceSource>([
       ...(seen === undefined ? this.fetchers() : []),
       ['metrics', new MetricsSource(metrics, seen)],
@@ -44,6 +46,7 @@ export class Sources {
       ['traces', traceSource(traces, seen)],
       ['topology', topologySource(topology, seen)],
       ['changes', changeSource(changes, seen)],
+      ['processes', processSource(edges, seen)],
     ]);
   };
 }
@@ -54,4 +57,5 @@ const storesOf = (services: PluginContext['services']) => ({
   traces: services.maybe(TraceQueries),
   topology: services.maybe(TopologyGraph),
   changes: services.maybe(ChangeFeed),
+  edges: services.maybe(EdgeFleet),
 });

@@ -36,6 +36,7 @@ import { callsIn, withPeers } from '../discovery/named-peers.ts';
 import { inventoryOf } from '../fetch/inventory.ts';
 import { located } from '../discovery/locate.ts';
 import { measuredChanges } from '../discovery/measured-changes.ts';
+import { processesOf } from '../fetch/processes.ts';
 import { metricsSource } from '../fetch/metrics-source.ts';
 import { addCalls, addPlacement, addTopology, Graph } from '../fetch/scope.ts';
 import { signalsOf } from '../fetch/signals.ts';
@@ -103,18 +104,29 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const services = idsOf(nodes, 'service:');
   const scope: Scope = { fired_at: firedAt, window, nodes, device_ids: devices, services };
 
-  const [counted, own, found, written, lines, changes, measuredOnes, contributed, names] =
-    await Promise.all([
-      measuredOf(subject, gatherer, { devices, window, entities }),
-      signalsOf(gatherer, { devices, services, window }),
-      discoveredSignals(gatherer, discovered),
-      logSignals(gatherer, nodes, streams, { from: recent.from, to: window.to }),
-      logsOf(gatherer, nodes, recent, streams),
-      changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
-      measuredChanges(gatherer, discovered),
-      contributedOf(gatherer, parts.fetchers, scope),
-      parts.namesOf(devices),
-    ]);
+  const [
+    counted,
+    own,
+    found,
+    written,
+    lines,
+    changes,
+    measuredOnes,
+    processes,
+    contributed,
+    names,
+  ] = await Promise.all([
+    measuredOf(subject, gatherer, { devices, window, entities }),
+    signalsOf(gatherer, { devices, services, window }),
+    discoveredSignals(gatherer, discovered),
+    logSignals(gatherer, nodes, streams, { from: recent.from, to: window.to }),
+    logsOf(gatherer, nodes, recent, streams),
+    changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
+    measuredChanges(gatherer, discovered),
+    processesOf(gatherer, { devices, firedAt, window }),
+    contributedOf(gatherer, parts.fetchers, scope),
+    parts.namesOf(devices),
+  ]);
   const logs = withPeers(lines, nodes, entities);
   const measured = subject.measure?.store === 'logs' ? withZeros(counted, written) : counted;
   const signals = [...own, ...found, ...written];
@@ -138,6 +150,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     spans: [...spans, ...more.spans],
     changes: [...changes, ...measuredOnes, ...more.changes],
     checks: [...checks, ...more.checks],
+    ...(processes.length > 0 && { processes }),
     missing: [...gatherer.missing, ...silentOf(gatherer.missing, asked)],
     evidence: gatherer.evidence,
   };

@@ -15,7 +15,7 @@ export {
 } from './metric-batch.ts';
 export { snappyBlock } from './snappy-block.ts';
 export { pageSizeOf } from './machine/page-size.ts';
-export { accountsOf } from './processes/accounts.ts';
+export { accountsOf, userOf } from './processes/accounts.ts';
 export type { CommandLines, ReadStart } from './processes/command-lines.ts';
 export { plainName } from './processes/plain-name.ts';
 export { bootTime, type ListParams, listParams } from './processes/process-list.ts';
@@ -25,6 +25,7 @@ export {
   parseProcessStat,
   type ProcessStat,
 } from './processes/process-stat.ts';
+export { cpuPercent, type Scan } from './processes/process-table.ts';
 export { ProcessWatch, type ProcessWatchPorts } from './processes/process-watch.ts';
 export { redactArguments, redactCommandsIn } from './redaction/command-redaction.ts';
 export { errors as probeErrors } from './processes/errors.ts';

@@ -157,6 +157,45 @@ describe('the list of processes', () => {
     assert.equal((await watch.list({ top: 1, sort_by: 'mem' }, signal)).processes.length, 1);
   });
 
+  test('of the past names whoever used most of processor, memory and disk, with the user and the start, for six hours', async (t) => {
+    const { watch, set, clock, measure } = machineOf(
+      t,
+      {},
+      { 5: { name: 'nginx', cpu: 100 }, 6: { name: 'cron', cpu: 10 } },
+    );
+    const minute = 60_000;
+    const pass = async (): Promise<number> => {
+      clock.at += minute;
+      await measure();
+      return clock.now();
+    };
+    await measure();
+    const calm = await pass();
+    // It has been there for ten seconds and was busy all the time.
+    set(7, { name: 'yes\n', cpu: 1_000, start: (100 + 110) * 100 });
+    const hot = await pass();
+    set(7, { name: 'yes\n', cpu: 7_000, start: (100 + 110) * 100 });
+    const later = await pass();
+    const [burner] = watch.history(calm, later);
+    assert.deepEqual(
+      { ...burner, uses: burner!.uses.map(([at, cpu]) => [at, cpu]) },
+      {
+        pid: 7,
+        name: 'yes?',
+        user: 'ann',
+        started_at: 1_700_000_000_000 + 210_000,
+        uses: [
+          [hot, 16.7],
+          [later, 100],
+        ],
+      },
+    );
+    assert.ok(!watch.history(0, calm).some(({ pid }) => pid === 7));
+    clock.at += 7 * 3_600_000;
+    await pass();
+    assert.deepEqual(watch.history(0, later), []);
+  });
+
   test('takes what it can do and refuses what it cannot', () => {
     assert.deepEqual(listParams({}), { top: 50, sort_by: 'cpu' });
     for (const params of [

@@ -3,6 +3,7 @@ import type { Deviation } from '../signals/deviation.ts';
 import type { Category, Hypothesis, Indicator } from '../signals/findings.ts';
 import { valuesIn } from '../signals/grid.ts';
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
+import { type Culprit, culpritOf, culpritText } from '../signals/processes.ts';
 import type { ChangeKind, SliKind, Unit } from '../signals/snapshot.ts';
 import { present } from '../signals/statistics.ts';
 import { anomalous, consumes, type Scene, usable } from './blame.ts';
@@ -31,6 +32,7 @@ export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): 
   const category = categoryOf(candidate, indicator, scene);
   const onset = onsetOf(facts);
   const first = facts.signals[0];
+  const culprit = culpritIn(candidate, indicator, scene);
   return {
     rank,
     node: facts.node.id,
@@ -43,9 +45,38 @@ export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): 
     correlation: first?.correlation ?? 0,
     reaches_symptom: reach,
     deepest: leaf >= 0.5,
-    support: supportOf(candidate, indicator, scene),
-    text: textOf(candidate, indicator),
+    support: [
+      ...supportOf(candidate, indicator, scene),
+      ...(culprit === undefined
+        ? []
+        : [
+            {
+              kind: 'doc' as const,
+              evidence: culprit.process.evidence,
+              text: culpritText(culprit),
+            },
+          ]),
+    ],
+    text: `${textOf(candidate, indicator)}${culprit === undefined ? '' : `; ${culpritText(culprit)}`}`,
   };
+}
+
+/** Returns the process that uses up what a host lacks, by the resource of its indicator, or else of its strongest signal. */
+function culpritIn(
+  { facts }: Candidate,
+  indicator: Indicator | null,
+  { snapshot, windows }: Scene,
+): Culprit | undefined {
+  const kinds = [
+    indicator?.kind,
+    ...facts.signals.map(({ deviation: { series } }) => series.kind),
+  ].flatMap((kind) => {
+    const known = usable.find((one) => one === kind);
+    return known ?? (kind === 'load' ? [kind] : []);
+  });
+  return kinds
+    .map((kind) => culpritOf(snapshot.processes ?? [], facts.node.id, kind, windows))
+    .find((found) => found !== undefined);
 }
 
 /** When a node first showed something: its earliest relevant signal, or the end of its data. */

@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly spans: readonly SpanAggregate[];
   readonly changes: readonly Change[];
   readonly checks: readonly CheckResult[];
+  /** Processes of hosts; absent in snapshots of earlier versions. */
+  readonly processes?: readonly ProcessUse[];
   /**
    * Requested data that could not be fetched; it lowers the confidence and is reported as not seen.
    */
@@ -219,6 +221,18 @@ export interface CheckResult {
   readonly details: Readonly<Record<string, number | string | boolean>>;
   /** Start of the problem, if the check can tell. */
   readonly since?: number;
+}
+
+/** A process that was among those that used the most of a host. */
+export interface ProcessUse {
+  readonly evidence: string;
+  readonly node: string;
+  readonly pid: number;
+  readonly name: string;
+  readonly user: string | null;
+  readonly started_at: number | null;
+  /** `[time, percent of a core, resident bytes, bytes read and written a second]`, oldest first. */
+  readonly uses: readonly (readonly [number, number, number, number])[];
 }
 
 export type EvidenceKind = 'metric' | 'log' | 'trace' | 'change' | 'topology' | 'check' | 'doc';
