@@ -17,6 +17,8 @@ export interface Span {
   readonly ms: number;
   readonly failed: boolean;
   readonly device: string;
+  /** Attributes with short values, of the span and its resource; none that tell how it ended. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 export interface Traces {
@@ -49,6 +51,7 @@ interface OtlpSpan {
   readonly startTimeUnixNano?: string | number;
   readonly endTimeUnixNano?: string | number;
   readonly status?: { readonly code?: string | number };
+  readonly attributes?: readonly Attribute[];
 }
 
 /** Whole traces that a TraceQL query finds, span by span. */
@@ -98,6 +101,7 @@ function spansOf(trace: string, { batches, resourceSpans }: OtlpTrace = {}): rea
       const value = resource?.attributes?.find((one) => one.key === key)?.value;
       return String(value?.stringValue ?? value?.intValue ?? '').slice(0, 200);
     };
+    const shared = telling(resource?.attributes);
     const [service, device] = [attribute('service.name'), attribute('device_id')];
     return scopeSpans.flatMap(({ spans = [] }) =>
       spans.map(
@@ -108,6 +112,7 @@ function spansOf(trace: string, { batches, resourceSpans }: OtlpTrace = {}): rea
           startTimeUnixNano: from = 0,
           endTimeUnixNano: to = 0,
           status,
+          attributes,
         }) => ({
           trace,
           span: spanId,
@@ -118,8 +123,25 @@ function spansOf(trace: string, { batches, resourceSpans }: OtlpTrace = {}): rea
           start: Math.round(Number(from) / 1e6),
           ms: Number(BigInt(to) - BigInt(from)) / 1e6,
           failed: status?.code === 2 || status?.code === 'STATUS_CODE_ERROR',
+          attributes: { ...shared, ...telling(attributes) },
         }),
       ),
     );
   });
+}
+
+const mostAttributes = 16;
+const longestValue = 80;
+/** Attributes that tell how a request ended, or that each request has for itself. */
+const untelling =
+  /status|error|exception|otel\.|message|stack|url\.full|http\.url|http\.target|url\.query|^thread\.|^code\.|^telemetry\.|^service\.name$|^device_id$|duration|elapsed|size|length|peer\.port|client\.port/;
+
+function telling(attributes: readonly Attribute[] = []): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    attributes
+      .filter(({ key }) => !untelling.test(key))
+      .map(({ key, value }) => [key, String(value?.stringValue ?? value?.intValue ?? '')] as const)
+      .filter(([, value]) => value !== '' && value.length <= longestValue)
+      .slice(0, mostAttributes),
+  );
 }

@@ -35,6 +35,7 @@ import {
 import { callsIn, withPeers } from '../discovery/named-peers.ts';
 import { inventoryOf } from '../fetch/inventory.ts';
 import { located } from '../discovery/locate.ts';
+import { attributeSplits } from '../discovery/separating-attributes.ts';
 import { measuredChanges } from '../discovery/measured-changes.ts';
 import { processesOf } from '../fetch/processes.ts';
 import { metricsSource } from '../fetch/metrics-source.ts';
@@ -81,7 +82,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const window = fetchWindow(firedAt, now);
   const settled = { from: window.from, to: Math.min(firedAt + hourMs, now - settleMs) };
   const recent = { from: firedAt - 3 * hourMs, to: settled.to };
-  const [{ graph, spans }, inventory, writers] = await Promise.all([
+  const [{ graph, spans, during }, inventory, writers] = await Promise.all([
     graphOf(about, gatherer, settled),
     inventoryOf(gatherer, firedAt),
     streamNames(gatherer, recent),
@@ -132,6 +133,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const signals = [...own, ...found, ...written];
   const asked = { devices, firedAt, signals, window: { from: firedAt - hourMs, to: window.to } };
   const checks = await checksOf(gatherer, parts.checks, asked);
+  const splits = attributeSplits(during, entities);
   const more = merged(contributed);
   const standIn = standInOf(subject, signals);
   const whole = {
@@ -150,6 +152,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     spans: [...spans, ...more.spans],
     changes: [...changes, ...measuredOnes, ...more.changes],
     checks: [...checks, ...more.checks],
+    ...(splits.length > 0 && { splits }),
     ...(processes.length > 0 && { processes }),
     missing: [...gatherer.missing, ...silentOf(gatherer.missing, asked)],
     evidence: gatherer.evidence,
@@ -161,7 +164,12 @@ async function graphOf(
   subject: Subject,
   gatherer: Gatherer,
   { to }: Period,
-): Promise<{ readonly graph: Graph; readonly spans: readonly SpanAggregate[] }> {
+): Promise<{
+  readonly graph: Graph;
+  readonly spans: readonly SpanAggregate[];
+  /** Failed traces of the incident, and all of it. */
+  readonly during: readonly (Found | undefined)[];
+}> {
   const { fired_at: firedAt, devices, services } = subject;
   const graph = new Graph();
   devices.forEach((id) =>
@@ -174,7 +182,7 @@ async function graphOf(
     addPlacement(graph, gatherer, subject, during),
   ]);
   if (placed.length === 0 && devices.length > 0) {
-    return { graph, spans: [] };
+    return { graph, spans: [], during: [] };
   }
   const only =
     placed.length === 0
@@ -191,11 +199,16 @@ async function graphOf(
     gatherer.ask({ kind: 'trace', source: 'traces', query: `{ ${only} }`, window: during }),
     gatherer.ask({ kind: 'trace', source: 'traces', query: `{ ${only} }`, window: before }),
   ]);
+  const [failed, recent] = found;
   const answered = found.filter((one): one is Found => one !== undefined);
   answered.forEach((one) => addCalls(graph, one));
   // Failed traces were searched for explicitly: among all others they would make errors look
   // frequent.
-  return { graph, spans: answered.filter((one) => one !== found[0]).flatMap(aggregatesOf) };
+  return {
+    graph,
+    spans: answered.filter((one) => one !== failed).flatMap(aggregatesOf),
+    during: [failed, recent],
+  };
 }
 
 async function measuredOf(

@@ -45,8 +45,21 @@ export function blameOf(scene: Scene): Blame {
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
   suspectUnlinked(scene, relevance, down);
+  suspectPlaces(scene, relevance);
   const accusers = accuse(scene, relevance);
   return { relevance, down, shared, accusers };
+}
+
+const bySplit = 0.8;
+
+/** Suspects the hosts on which the failing requests of a service were served while it serves others elsewhere. */
+function suspectPlaces({ snapshot, facts }: Scene, relevance: Map<string, number>): void {
+  for (const { node, place } of snapshot.splits ?? []) {
+    const own = facts.get(node);
+    if (place !== undefined && own !== undefined && relevance.has(place)) {
+      relevance.set(place, Math.max(relevance.get(place)!, bySplit * worstOf(own, answers)));
+    }
+  }
 }
 
 const accused = 0.85;

@@ -4,7 +4,7 @@ import type { Category, Hypothesis, Indicator } from '../signals/findings.ts';
 import { valuesIn } from '../signals/grid.ts';
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import { type Culprit, culpritOf, culpritText } from '../signals/processes.ts';
-import type { ChangeKind, SliKind, Unit } from '../signals/snapshot.ts';
+import type { AttributeSplit, ChangeKind, SliKind, Unit } from '../signals/snapshot.ts';
 import { present } from '../signals/statistics.ts';
 import { anomalous, consumes, type Scene, usable } from './blame.ts';
 import { relatedChanges } from './changes.ts';
@@ -230,6 +230,9 @@ function categoryOf(
   if (full) {
     return 'resource_exhaustion';
   }
+  if (splitAt(facts.node.id, snapshot)?.key.endsWith('.version') === true) {
+    return 'code_defect';
+  }
   return (indicator?.kind === 'error_ratio' || indicator?.kind === 'errors') &&
     (facts.own?.failing ?? 0) > 0 &&
     facts.templates.some(({ novel }) => novel)
@@ -280,6 +283,10 @@ function supportOf(
       text: `${change.kind} ${Math.max(0, Math.round(change.before_ms / 60_000))} min before the onset`,
     });
   }
+  const split = splitAt(facts.node.id, snapshot);
+  if (split !== undefined) {
+    support.push({ kind: 'trace', evidence: split.evidence, text: splitText(split) });
+  }
   const complaint = facts.complaints.find(({ check }) => !blindChecks.has(check));
   if (complaint && bonus.checks > 0) {
     support.push({
@@ -290,6 +297,20 @@ function supportOf(
   }
   return support;
 }
+
+/** Returns what tells the failing requests of a node from the others, or of those that it serves as their place. */
+const splitAt = (node: string, { splits = [] }: Scene['snapshot']): AttributeSplit | undefined =>
+  splits.find((one) => one.node === node || one.place === node);
+
+const splitText = ({
+  key,
+  value,
+  failing,
+  of_failing,
+  others,
+  of_others,
+}: AttributeSplit): string =>
+  `${failing} of ${of_failing} failing spans have ${key} = ${value}, and ${others} of ${of_others} others`;
 
 function indicatorText(
   { name, usual, worst, series: id }: Indicator,

@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly spans: readonly SpanAggregate[];
   readonly changes: readonly Change[];
   readonly checks: readonly CheckResult[];
+  /** Attribute values by which failing spans differ; absent in snapshots of earlier versions. */
+  readonly splits?: readonly AttributeSplit[];
   /** Processes of hosts; absent in snapshots of earlier versions. */
   readonly processes?: readonly ProcessUse[];
   /**
@@ -221,6 +223,20 @@ export interface CheckResult {
   readonly details: Readonly<Record<string, number | string | boolean>>;
   /** Start of the problem, if the check can tell. */
   readonly since?: number;
+}
+
+/** An attribute value that most failing spans of a node have and few others. */
+export interface AttributeSplit {
+  readonly evidence: string;
+  readonly node: string;
+  readonly key: string;
+  readonly value: string;
+  readonly failing: number;
+  readonly of_failing: number;
+  readonly others: number;
+  readonly of_others: number;
+  /** Node that the value names, if it is a place where requests are served. */
+  readonly place?: string;
 }
 
 /** A process that was among those that used the most of a host. */
