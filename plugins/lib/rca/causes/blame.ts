@@ -1,6 +1,6 @@
 import { blindChecks, knownChecks } from '../signals/checks.ts';
 import { gates } from '../signals/deviation.ts';
-import { answerKinds as answers, clamp, type NodeSignals } from '../signals/node-signals.ts';
+import { answerKinds as answers, clamp, type NodeSignals, waiting } from '../signals/node-signals.ts';
 import type { SliKind, Snapshot } from '../signals/snapshot.ts';
 import type { Windows } from '../signals/windows.ts';
 import type { Graph } from './graph.ts';
@@ -386,7 +386,8 @@ export function consumes(
   );
   return node.signals.some(
     ({ deviation: { series, worst, usual } }) =>
-      risen.has(series.kind) && worst > usual.median * 1.3,
+      // Whoever waits for a resource uses none of it.
+      risen.has(series.kind) && !waiting.test(series.metric) && worst > usual.median * 1.3,
   )
     ? 0.8
     : 0;

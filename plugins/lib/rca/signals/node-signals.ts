@@ -146,7 +146,7 @@ const resource = 0.92;
 const secondHand = 0.85;
 
 /** Matches metrics of waiting, which hurts long before it takes all of the time. */
-const waiting = /steal|stall|iowait|pressure/;
+export const waiting = /steal|stall|iowait|pressure|throttl/;
 
 const muchWaiting = 0.2;
 
