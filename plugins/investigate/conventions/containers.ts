@@ -82,6 +82,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     kind: 'events',
     unit: 'count',
     query: 'sum by ($by) (increase($metric{$on}[10m]))',
+    outside: true,
   },
   waiting: {
     title: 'containers that fail to start',
@@ -90,6 +91,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     kind: 'events',
     unit: 'count',
     query: 'sum by ($by) ($metric{$on})',
+    outside: true,
   },
   terminated: {
     title: 'terminated containers',
@@ -98,6 +100,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     kind: 'events',
     unit: 'count',
     query: 'sum by ($by) ($metric{$on,reason=~"OOMKilled|Error"})',
+    outside: true,
   },
   replicas: {
     title: 'unavailable replicas',
@@ -106,6 +109,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     kind: 'events',
     unit: 'count',
     query: 'sum by ($by) ($metric{$on})',
+    outside: true,
   },
   ready: {
     title: 'pods not ready',
@@ -114,6 +118,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     kind: 'events',
     unit: 'count',
     query: 'sum by ($by) ($metric{$on,condition="false"})',
+    outside: true,
   },
   node_condition: {
     title: 'unhealthy node conditions',
@@ -123,6 +128,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     unit: 'count',
     query:
       'sum by ($by) ($metric{$on,condition=~".*Pressure|NetworkUnavailable",status="true"}) + sum by ($by) ($metric{$on,condition="Ready",status=~"false|unknown"})',
+    outside: true,
   },
   volume: {
     title: 'volume usage',

@@ -9,6 +9,7 @@ export const probes: Readonly<Record<string, ShippedConvention>> = {
     kind: 'error_ratio',
     unit: 'ratio',
     query: '1 - avg by ($by) ($metric{$on})',
+    outside: true,
   },
   probe_duration: {
     title: 'probe duration',
@@ -17,6 +18,7 @@ export const probes: Readonly<Record<string, ShippedConvention>> = {
     kind: 'latency',
     unit: 'seconds',
     query: 'max by ($by) ($metric{$on})',
+    outside: true,
   },
   certificate_expired: {
     title: 'certificate has expired',
@@ -26,5 +28,6 @@ export const probes: Readonly<Record<string, ShippedConvention>> = {
     kind: 'events',
     unit: 'ratio',
     query: 'max by ($by) ($metric{$on} <= bool time())',
+    outside: true,
   },
 };

@@ -334,5 +334,6 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     kind: 'error_ratio',
     unit: 'ratio',
     query: '1 - avg by ($by) ($metric{$on})',
+    outside: true,
   },
 };

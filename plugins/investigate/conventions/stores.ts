@@ -117,6 +117,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     kind: 'error_ratio',
     unit: 'ratio',
     query: '1 - avg by ($by) ($metric{$on})',
+    outside: true,
   },
   mysql_threads: {
     title: 'running threads',

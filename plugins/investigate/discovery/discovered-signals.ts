@@ -144,6 +144,7 @@ function seriesOf(
   answering: ReadonlySet<string>,
 ): readonly Series[] {
   const { kind, unit, worse, weight } = convention;
+  const outside = convention.outside === true || peer !== undefined;
   const { from, step_ms, series } = value as Grid;
   const alike = new Map<string, number>();
   return series.flatMap(({ labels, values }): Series[] => {
@@ -174,6 +175,7 @@ function seriesOf(
             from,
             step_ms,
             values,
+            ...(outside && { outside }),
             ...(worse !== undefined && { worse }),
             ...(weight !== undefined && { weight }),
           },

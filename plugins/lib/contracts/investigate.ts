@@ -150,6 +150,8 @@ export interface Convention {
   readonly client?: boolean;
   /** Whether everything around depends on it, as on what resolves names. */
   readonly everyone?: boolean;
+  /** Whether somebody else measures it, so that it goes on when the thing is gone. */
+  readonly outside?: boolean;
   /** Weight from 0 to 1; default 1. */
   readonly weight?: number;
 }
@@ -201,6 +203,7 @@ const convention = {
     name: { type: 'string', minLength: 1, maxLength: 120 },
     client: { type: 'boolean' },
     everyone: { type: 'boolean' },
+    outside: { type: 'boolean' },
     weight: { type: 'number', minimum: 0, maximum: 1 },
   },
 };

@@ -1,6 +1,11 @@
 import { blindChecks, knownChecks } from '../signals/checks.ts';
 import { gates } from '../signals/deviation.ts';
-import { answerKinds as answers, clamp, type NodeSignals, waiting } from '../signals/node-signals.ts';
+import {
+  answerKinds as answers,
+  clamp,
+  type NodeSignals,
+  waiting,
+} from '../signals/node-signals.ts';
 import type { SliKind, Snapshot } from '../signals/snapshot.ts';
 import type { Windows } from '../signals/windows.ts';
 import type { Graph } from './graph.ts';

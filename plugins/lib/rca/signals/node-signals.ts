@@ -271,6 +271,9 @@ function silenceOf(
   likeness: Likeness,
 ): Pick<NodeSignals, 'silent_since' | 'idle_since' | 'silence'> {
   const lively = series.filter((one) => {
+    if (one.outside === true) {
+      return false;
+    }
     const before = valuesIn(one, baseline);
     return before.length >= 8 && present(before).length >= before.length * 0.9;
   });

@@ -127,6 +127,8 @@ export interface Series {
    * speaks.
    */
   readonly weight?: number;
+  /** True if somebody else measures it: it goes on when the node is gone. */
+  readonly outside?: boolean;
   /** Bad direction: more of it (`up`, the default), or less of it (free memory, days left). */
   readonly worse?: 'up' | 'down' | 'either';
   readonly labels?: Readonly<Record<string, string>>;
