@@ -49,6 +49,7 @@ export function blameOf(scene: Scene): Blame {
   );
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
+  suspectInCommon(scene, relevance, down);
   suspectUnlinked(scene, relevance, down);
   suspectPlaces(scene, relevance);
   const accusers = accuse(scene, relevance);
@@ -70,6 +71,12 @@ function suspectPlaces({ snapshot, facts }: Scene, relevance: Map<string, number
 const accused = 0.85;
 /** Weight of an accusation of a node whose own answers are measured, and calm. */
 const denied = 0.8;
+/** The same where lines only tell of its answers, and much of it is measured and calm. */
+const refuted = 0.5;
+const leastWitnesses = 3;
+/** Lines on somebody who could not be reached: what is measured of him then says nothing against it. */
+const unreached =
+  /refused|no route|unreachable|reset by peer|broken pipe|handshake|certificate|x509|tls|ssl/i;
 const leastAccusing = 0.2;
 
 /** Suspects those whom the lines of others name: who is gone, or not to be reached, writes none itself. */
@@ -88,7 +95,9 @@ function accuse({ facts }: Scene, relevance: Map<string, number>): ReadonlyMap<s
           const isCalm = other.deviations.some(
             ({ series, peak }) => answers.includes(series.kind) && peak < gates.relaxed,
           );
-          const value = accused * strength * (isCalm ? denied : 1);
+          const doubt =
+            isWell(other) && !unreached.test(log.template) ? refuted : isCalm ? denied : 1;
+          const value = accused * strength * doubt;
           relevance.set(peer, Math.max(relevance.get(peer)!, value));
           if (value >= anomalous && count > (accusers.get(peer)?.count ?? 0)) {
             accusers.set(peer, { name: node.node.name, evidence: log.evidence, count });
@@ -99,6 +108,11 @@ function accuse({ facts }: Scene, relevance: Map<string, number>): ReadonlyMap<s
   }
   return accusers;
 }
+
+/** Several things are measured of it from within, and none of them is wrong. */
+const isWell = ({ deviations, signals }: NodeSignals): boolean =>
+  deviations.filter(({ series }) => series.outside !== true && series.unit !== 'count').length >=
+    leastWitnesses && signals.every(({ relevance }) => relevance < anomalous);
 
 const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
   signals.reduce(
@@ -182,6 +196,46 @@ function lend(
       shared.add(id);
       relevance.set(id, Math.max(relevance.get(id)!, 0.85 * Math.min(...struck.map(badness))));
     }
+  }
+}
+
+const inCommon = 0.9;
+/** Weight of what a single dependent points to: it may as well be the dependent itself. */
+const byOne = 0.62;
+
+/**
+ * Suspects what nobody measures by those that depend on it: most of them are hit by themselves, and they are most of what is hit. Of
+ * several such things those that account best for who is hit and who is not count in full.
+ */
+function suspectInCommon(
+  scene: Scene,
+  relevance: Map<string, number>,
+  down: ReadonlySet<string>,
+): void {
+  const { graph, facts } = scene;
+  const unseen = [...facts].filter(
+    ([id, { measured, own }]) => !measured && own === undefined && graph.neededBy(id).length > 0,
+  );
+  const hit = new Set(
+    [...facts.keys()].filter(
+      (id) => !down.has(id) && isHitItself(id, '', scene, down) && graph.needs(id).length > 0,
+    ),
+  );
+  const fits = unseen.flatMap(([id]) => {
+    const needing = graph.neededBy(id).filter((other) => facts.get(other)!.measured);
+    const struck = needing.filter((other) => hit.has(other));
+    const value =
+      struck.length === 0
+        ? 0
+        : ((2 * struck.length) / (needing.length + hit.size)) *
+          Math.min(...struck.map((other) => worstOf(facts.get(other)!, answers)));
+    return value > 0 ? [{ id, value, count: struck.length }] : [];
+  });
+  const best = Math.max(0, ...fits.map(({ value }) => value));
+  for (const { id, value, count } of fits) {
+    const share = (value / best) ** 2;
+    const lent = inCommon * value * share * (count === 1 ? byOne : 1);
+    relevance.set(id, Math.max(relevance.get(id)!, lent));
   }
 }
 

@@ -81,9 +81,11 @@ function candidateOf(
 ): Candidate {
   const { id } = facts.node;
   const relevance = blame.relevance.get(id)!;
-  const leaf = (isUncharted(facts, scene) ? charted : 1) * (1 - explained(facts, scene, blame));
+  const leaf =
+    (isUncharted(facts, scene) ? charted * depthOf(facts, scene) : 1) *
+    (1 - explained(facts, scene, blame));
   const reach =
-    reached.has(id) ||
+    (reached.has(id) && !(scene.graph.callsUnknown && !hasOwnTrouble(facts))) ||
     consumes(facts, scene.snapshot.symptom.node, scene) > 0.5 ||
     (scene.graph.callsUnknown && hasOwnTrouble(facts));
   const bonus = bonusOf(facts, scene, leaf);
@@ -121,6 +123,36 @@ const charted = 0.5;
 const isUncharted = (facts: NodeSignals, { graph }: Scene): boolean =>
   (facts.node.kind === 'remote' && graph.needs(facts.node.id).length === 0) ||
   (graph.callsUnknown && !hasOwnTrouble(facts));
+
+const leastDepth = 0.4;
+
+/**
+ * Returns how deep in the chain of calls a node seems to be where nobody knows the calls, from 0.4 to 2: the share that fails, and the
+ * times by which answers take longer, shrink on the way up, where other calls dilute them.
+ */
+function depthOf(facts: NodeSignals, { facts: all, graph }: Scene): number {
+  if (!graph.callsUnknown) {
+    return 1;
+  }
+  const others = [...all.values()];
+  const most = (of: (one: NodeSignals) => number): number => Math.max(1e-9, ...others.map(of));
+  const share = Math.max(
+    facts.errors > 0.02 ? facts.errors / most(({ errors }) => errors) : 0,
+    slowing(facts) > 0 ? Math.log1p(slowing(facts)) / Math.log1p(most(slowing)) : 0,
+  );
+  return leastDepth + (2 - leastDepth) * share ** 2;
+}
+
+/** Times by which answers take longer than usual. */
+const slowing = ({ signals }: NodeSignals): number =>
+  Math.max(
+    0,
+    ...signals
+      .filter(({ relevance, deviation: { series } }) => relevance > 0 && series.kind === 'latency')
+      .map(({ relevance, deviation: { worst, usual } }) =>
+        relevance >= 0.2 ? worst / Math.max(usual.median, 1e-3) - 1 : 0,
+      ),
+  );
 
 /** Something beyond its answers, which may be those of others. */
 const hasOwnTrouble = ({ signals }: NodeSignals): boolean =>
