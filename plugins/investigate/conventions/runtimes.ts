@@ -65,6 +65,8 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     kind: 'queue',
     unit: 'count',
     query: 'max by ($by) ($metric{$on})',
+    // They pile up where something else is slow.
+    weight: 0.5,
   },
   eventloop: {
     title: 'event loop lag',

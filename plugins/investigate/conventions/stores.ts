@@ -94,12 +94,15 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     worse: 'either',
   },
   pg_rollbacks: {
-    title: 'transactions rolled back per second',
-    metrics: /^(?:pg_stat_database_xact_rollback(?:_total)?)$/,
+    title: 'share of transactions rolled back',
+    metrics: /^(?:pg_stat_database_xact_rollback(_total)?)$/,
+    needs: ['pg_stat_database_xact_commit$1'],
     of: 'store',
-    kind: 'errors',
-    unit: 'per_second',
-    query: 'sum by ($by) (rate($metric{$on}[5m]))',
+    kind: 'error_ratio',
+    unit: 'ratio',
+    query:
+      'sum by ($by) (rate($metric{$on}[5m])) / (sum by ($by) (rate($metric{$on}[5m])) + sum by ($by) (rate($need{$on}[5m])) > 0)',
+    name: 'transactions rolled back',
   },
   pg_lag: {
     title: 'replication lag',
@@ -209,8 +212,9 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     metrics: /^(?:redis_keyspace_misses_total)$/,
     needs: ['redis_keyspace_hits_total'],
     of: 'store',
-    kind: 'other',
+    kind: 'saturation',
     unit: 'ratio',
+    name: 'redis_miss_ratio',
     query:
       'sum by ($by) (rate($metric{$on}[5m])) / (sum by ($by) (rate($metric{$on}[5m])) + sum by ($by) (rate(redis_keyspace_hits_total{$on}[5m])) > 0)',
   },

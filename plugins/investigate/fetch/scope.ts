@@ -7,7 +7,7 @@ import { namedIn } from './named-in.ts';
 import { type Grid, metricsSource } from './metrics-source.ts';
 import { on } from './signals.ts';
 import { deviceNode, serviceNode, type Subject } from './symptom.ts';
-import type { Span, Traces } from './trace-source.ts';
+import { type Span, type Traces, withCalled } from './trace-source.ts';
 
 /** Nodes and edges as they are found, from whatever source. */
 export class Graph {
@@ -162,13 +162,17 @@ export function addCalls(
   graph: Graph,
   { id, value }: { readonly id: string; readonly value: unknown },
 ): void {
-  const { spans } = value as Traces;
+  const spans = withCalled((value as Traces).spans);
   const bySpan = new Map(spans.map((span) => [`${span.trace} ${span.span}`, span]));
   for (const span of spans) {
     if (span.service === '') {
       continue;
     }
-    graph.addNode({ id: serviceNode(span.service), kind: 'service', name: span.service });
+    graph.addNode({
+      id: serviceNode(span.service),
+      kind: span.called?.kind ?? 'service',
+      name: span.service,
+    });
     if (span.device !== '') {
       place(graph, span.service, span.device, id);
     }

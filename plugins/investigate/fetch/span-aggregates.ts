@@ -1,7 +1,7 @@
 import type { SpanAggregate } from 'svc/rca';
 
 import { serviceNode } from './symptom.ts';
-import type { Span, Traces } from './trace-source.ts';
+import { type Span, type Traces, withCalled } from './trace-source.ts';
 
 const bucketMs = 60_000;
 const mostBuckets = 600;
@@ -14,7 +14,7 @@ export function aggregatesOf({
   readonly id: string;
   readonly value: unknown;
 }): readonly SpanAggregate[] {
-  const { spans } = value as Traces;
+  const spans = withCalled((value as Traces).spans);
   const known = spans.filter(({ service }) => service !== '');
   if (known.length === 0) {
     return [];

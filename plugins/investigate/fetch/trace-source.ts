@@ -17,8 +17,15 @@ export interface Span {
   readonly ms: number;
   readonly failed: boolean;
   readonly device: string;
+  /** Whom a call went to, as its caller names it. */
+  readonly peer?: Peer;
   /** Attributes with short values, of the span and its resource; none that tell how it ended. */
   readonly attributes?: Readonly<Record<string, string>>;
+}
+
+export interface Peer {
+  readonly name: string;
+  readonly kind: 'service' | 'database' | 'remote';
 }
 
 export interface Traces {
@@ -48,6 +55,7 @@ interface OtlpSpan {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name?: string;
+  readonly kind?: number | string;
   readonly startTimeUnixNano?: string | number;
   readonly endTimeUnixNano?: string | number;
   readonly status?: { readonly code?: string | number };
@@ -112,6 +120,7 @@ function spansOf(trace: string, { batches, resourceSpans }: OtlpTrace = {}): rea
           startTimeUnixNano: from = 0,
           endTimeUnixNano: to = 0,
           status,
+          kind,
           attributes,
         }) => ({
           trace,
@@ -124,6 +133,7 @@ function spansOf(trace: string, { batches, resourceSpans }: OtlpTrace = {}): rea
           ms: Number(BigInt(to) - BigInt(from)) / 1e6,
           failed: status?.code === 2 || status?.code === 'STATUS_CODE_ERROR',
           attributes: { ...shared, ...telling(attributes) },
+          ...((kind === 3 || kind === 'SPAN_KIND_CLIENT') && peerOf(attributes)),
         }),
       ),
     );
@@ -143,5 +153,53 @@ function telling(attributes: readonly Attribute[] = []): Readonly<Record<string,
       .map(({ key, value }) => [key, String(value?.stringValue ?? value?.intValue ?? '')] as const)
       .filter(([, value]) => value !== '' && value.length <= longestValue)
       .slice(0, mostAttributes),
+  );
+}
+
+const peerKeys = ['peer.service', 'server.address', 'net.peer.name', 'db.name'] as const;
+const address = /^\d{1,3}(?:\.\d{1,3}){3}$|:.*:|^localhost$/;
+/** Names within one's own network, of which the first part is that of the thing. */
+const inside = /^[^.]+$|\.(?:svc|local|internal|lan|cluster|consul)(?:\.|$)/;
+
+function peerOf(attributes: readonly Attribute[] = []): { readonly peer?: Peer } {
+  const valueOf = (wanted: string): string =>
+    attributes.find(({ key }) => key === wanted)?.value?.stringValue ?? '';
+  const said = peerKeys
+    .map((key) =>
+      valueOf(key)
+        .replace(/:\d{1,5}$/, '')
+        .slice(0, 200),
+    )
+    .find((value) => value !== '' && !address.test(value));
+  if (said === undefined) {
+    return {};
+  }
+  const isInside = inside.test(said);
+  const isStore = (valueOf('db.system') || valueOf('db.system.name')) !== '';
+  return {
+    peer: {
+      name: isInside ? said.split('.', 1)[0]! : said,
+      kind: isStore ? 'database' : isInside ? 'service' : 'remote',
+    },
+  };
+}
+
+/** Adds what calls tell of those that leave no spans themselves: their time and their failures, as their callers see them. */
+export function withCalled(spans: readonly Span[]): readonly (Span & { readonly called?: Peer })[] {
+  const answered = new Set(spans.map(({ trace, parent }) => `${trace} ${parent}`));
+  return spans.flatMap((span) =>
+    span.peer === undefined || answered.has(`${span.trace} ${span.span}`)
+      ? [span]
+      : [
+          span,
+          {
+            ...span,
+            span: `${span.span} called`,
+            parent: span.span,
+            service: span.peer.name,
+            device: '',
+            called: span.peer,
+          },
+        ],
   );
 }

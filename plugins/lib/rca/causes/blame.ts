@@ -44,7 +44,9 @@ export function blameOf(scene: Scene): Blame {
   const relevance = new Map(
     [...scene.facts].map(([id, node]) => [
       id,
-      down.has(id) ? Math.max(lentByDown, node.silence) : (node.signals[0]?.relevance ?? 0),
+      down.has(id)
+        ? Math.max(lentByDown, node.silence)
+        : (node.signals[0]?.relevance ?? tracedOf(node)),
     ]),
   );
   const shared = new Set<string>();
@@ -55,6 +57,19 @@ export function blameOf(scene: Scene): Blame {
   const accusers = accuse(scene, relevance);
   return { relevance, down, shared, accusers };
 }
+
+const traced = 0.85;
+const muchSlower = 16;
+
+/** Returns the relevance of what nobody measures by its share in traces: where failures begin, and where time is spent that was not before. */
+const tracedOf = ({ measured, own }: NodeSignals): number =>
+  measured || own === undefined
+    ? 0
+    : traced *
+      Math.max(own.origin, own.slower >= leastSlower ? clamp(own.deviation / muchSlower) : 0);
+
+/** Seconds. */
+const leastSlower = 0.01;
 
 const bySplit = 0.8;
 

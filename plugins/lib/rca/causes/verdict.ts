@@ -4,9 +4,9 @@ import { valuesIn } from '../signals/grid.ts';
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import type { Series } from '../signals/snapshot.ts';
 import { mean, median, present, quantileOf } from '../signals/statistics.ts';
-import { type Scene, standsOn } from './blame.ts';
+import { anomalous, type Scene, standsOn } from './blame.ts';
 import { answeredShare, lacks, measuredShare } from './confidence.ts';
-import type { Candidate } from './ranking.ts';
+import { type Candidate, hasProof } from './ranking.ts';
 
 /** Reason of a verdict, as far as the report has to state it. */
 export interface Judgement {
@@ -54,6 +54,9 @@ export function judge(
     // Not calm: either the symptom deviates, or nobody can tell. Then nothing is not the answer.
     return { verdict: 'insufficient_data', because: calm === undefined ? 'thin' : 'alone' };
   }
+  if (isUnconfirmed(scene, best, symptom)) {
+    return { verdict: 'insufficient_data', because: 'alone' };
+  }
   const hidden = unseenBelow(best, scene);
   if (hidden !== undefined || seesLittle(scene)) {
     return {
@@ -69,6 +72,31 @@ export function judge(
         : 'suspected',
     because: 'found',
   };
+}
+
+/**
+ * Returns whether the only suspect is the symptom itself, and the same measure of the same node, taken otherwise, does not bear it out: a
+ * quantile over few requests goes up and down by itself.
+ */
+function isUnconfirmed(
+  { snapshot, facts }: Scene,
+  best: Candidate,
+  symptom: Series | undefined,
+): boolean {
+  const { node } = snapshot.symptom;
+  if (symptom === undefined || best.id !== node || hasProof(best) || best.bonus.logs > 0) {
+    return false;
+  }
+  const alike = facts
+    .get(node)!
+    .deviations.filter(({ series }) => series !== symptom && series.kind === symptom.kind);
+  const bears = new Set(
+    facts
+      .get(node)!
+      .signals.filter(({ relevance }) => relevance >= anomalous)
+      .map(({ deviation }) => deviation.series),
+  );
+  return alike.length > 0 && alike.every(({ series }) => !bears.has(series));
 }
 
 /**

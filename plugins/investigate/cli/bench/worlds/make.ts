@@ -129,6 +129,18 @@ function attemptOf(random: Random, { seed, kind, end }: Wanted): MadeWorld | und
   const changes = changesOf(random, scene, decoy);
   const topology = world.vocabulary.topology ? drawn(world) : { nodes: [], relations: [] };
   const told = new Told(samples, logs, spans.exports, topology);
+  const truth = truthOf(scene, {
+    told,
+    alert,
+    decoys: [
+      ...busy.map((host) => hostNames(world, host)),
+      ...(decoy === undefined || changes.length === 0 ? [] : [componentNames(world, decoy)]),
+    ],
+  });
+  // Nobody can name what nothing has a name for.
+  if (truth.causes.some(({ names }) => !names.some((name) => told.names(name)))) {
+    return undefined;
+  }
   const { vocabulary } = world;
   return {
     seed,
@@ -140,14 +152,7 @@ function attemptOf(random: Random, { seed, kind, end }: Wanted): MadeWorld | und
     changes,
     topology,
     alert,
-    truth: truthOf(scene, {
-      told,
-      alert,
-      decoys: [
-        ...busy.map((host) => hostNames(world, host)),
-        ...(decoy === undefined || changes.length === 0 ? [] : [componentNames(world, decoy)]),
-      ],
-    }),
+    truth,
     sees:
       kind === 'metrics'
         ? vocabulary.hostMetrics || vocabulary.storeMetrics

@@ -166,15 +166,14 @@ function flow(
   { pressures, daily, walks }: Now & { readonly daily: number },
 ): void {
   entries.forEach(
-    (id, at) => (lives.components[id]!.rate[step]! += traffic[at]! * daily * walks[id]!.next()),
+    (id, at) =>
+      (lives.components[id]!.rate[step]! +=
+        traffic[at]! * daily * walks[id]!.next() * (1 - pressures.components[id]!.refuse)),
   );
   for (const id of order) {
     const { rate } = lives.components[id]!;
     // What is gone asks nobody.
-    const asks =
-      rate[step]! *
-      (1 - pressures.components[id]!.refuse) *
-      (pressures.components[id]!.fail > 0.3 ? 0.7 : 1);
+    const asks = rate[step]! * (pressures.components[id]!.fail > 0.3 ? 0.7 : 1);
     const misses = cacheMisses(calls, components, pressures, id);
     calls.forEach((call, at) => {
       if (call.from === id) {
@@ -185,7 +184,10 @@ function flow(
             : 1;
         const made = asks * call.perRequest * more;
         lives.calls[at]!.rate[step] = made;
-        lives.components[call.to]!.rate[step]! += call.isAsync ? 0 : made;
+        // Who refuses a connection counts no request.
+        lives.components[call.to]!.rate[step]! += call.isAsync
+          ? 0
+          : made * (1 - pressures.components[call.to]!.refuse);
       }
     });
   }
@@ -225,11 +227,8 @@ function crowd(
   const memory = world.machines.map(() => 0.2);
   world.components.forEach((component) => {
     const life = lives.components[component.id]!;
-    const { cpu, memory: more, refuse } = pressures.components[component.id]!;
-    const load =
-      component.role === 'batch'
-        ? 0.05 * cpu
-        : life.rate[step]! * component.cpu * cpu * (1 - refuse);
+    const { cpu, memory: more } = pressures.components[component.id]!;
+    const load = component.role === 'batch' ? 0.05 * cpu : life.rate[step]! * component.cpu * cpu;
     life.cpu[step] = load + 0.005;
     life.memory[step] = component.memory * (1 + 0.02 * Math.sin(step / 17 + component.id)) + more;
     component.instances.forEach(({ host }) => {
