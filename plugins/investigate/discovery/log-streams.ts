@@ -3,6 +3,7 @@ import type { Node, Period } from 'svc/rca';
 import names from '../conventions/labels.json' with { type: 'json' };
 import type { Entities } from './entities.ts';
 import type { Gatherer } from '../fetch/gatherer.ts';
+import type { Grid } from '../fetch/metrics-source.ts';
 import type { Graph } from '../fetch/scope.ts';
 import { deviceNode, serviceNode } from '../fetch/symptom.ts';
 
@@ -52,6 +53,47 @@ export function addWriters(graph: Graph, entities: Entities, named: StreamNames 
       const node: Node = { id: serviceNode(value), kind: 'service', name: value };
       graph.addMeasured(node);
       entities.know(node);
+    }
+  }
+}
+
+const hostLabels = names.host.filter((label) => label !== 'instance' && label !== 'device_id');
+const minuteMs = 60_000;
+const placed = 0.9;
+
+/** Adds where the writers of lines run, where their streams name a host as well. */
+export async function addWritersPlaces(
+  graph: Graph,
+  gatherer: Gatherer,
+  entities: Entities,
+  { named = {}, firedAt }: { readonly named: StreamNames | undefined; readonly firedAt: number },
+): Promise<void> {
+  const service = names.service.find((label) => named[label] !== undefined);
+  const host = hostLabels.find((label) => named[label] !== undefined);
+  if (service === undefined || host === undefined) {
+    return;
+  }
+  const found = await gatherer.ask({
+    kind: 'topology',
+    source: 'counts',
+    query: `sum by (${service}, ${host}) (count_over_time({${service}=~".+", ${host}=~".+"}[30m]))`,
+    window: { from: firedAt - minuteMs, to: firedAt },
+  });
+  for (const { labels: own } of ((found?.value ?? { series: [] }) as Pick<Grid, 'series'>).series) {
+    const writer = entities.resolve({ [service]: own[service]! }, 'any');
+    const place = entities.resolve({ [host]: own[host]! }, 'host');
+    if (writer !== undefined && place !== undefined && writer.id !== place.id) {
+      const node: Node = { id: place.id, kind: place.kind, name: place.name };
+      graph.addMeasured(node);
+      entities.know(node);
+      graph.addEdge({
+        from: writer.id,
+        to: place.id,
+        relation: 'runs_on',
+        origin: 'log',
+        evidence: found!.id,
+        weight: placed,
+      });
     }
   }
 }

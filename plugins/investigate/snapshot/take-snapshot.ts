@@ -26,6 +26,7 @@ import { mostNodes } from '../fetch/graph-sources.ts';
 import { logSignals, withZeros } from '../discovery/log-signals.ts';
 import {
   addWriters,
+  addWritersPlaces,
   selectorOf,
   streamNames,
   type Streams,
@@ -90,6 +91,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const { bindings, unknown } = bindingsOf(inventory, parts.conventions);
   const entities = addMeasured(graph, inventory, bindings);
   addWriters(graph, entities, writers);
+  await addWritersPlaces(graph, gatherer, entities, { named: writers, firedAt });
   const streams = streamsOf(writers, entities);
   const place = located(about, entities, bindings);
   const subject: Subject = { ...about, node: place.node };
