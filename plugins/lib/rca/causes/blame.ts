@@ -7,6 +7,7 @@ import {
   waiting,
 } from '../signals/node-signals.ts';
 import type { SliKind, Snapshot } from '../signals/snapshot.ts';
+import { mean } from '../signals/statistics.ts';
 import type { Windows } from '../signals/windows.ts';
 import type { Graph } from './graph.ts';
 
@@ -26,6 +27,8 @@ export interface Blame {
   readonly shared: ReadonlySet<string>;
   /** Whose lines name a node as one that they called, and which. */
   readonly accusers: ReadonlyMap<string, Accuser>;
+  /** What only one dependent points to: that explains nothing of the dependent. */
+  readonly guessed: ReadonlySet<string>;
 }
 
 export interface Accuser {
@@ -51,11 +54,11 @@ export function blameOf(scene: Scene): Blame {
   );
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
-  suspectInCommon(scene, relevance, down);
+  const guessed = suspectInCommon(scene, relevance, down, shared);
   suspectUnlinked(scene, relevance, down);
   suspectPlaces(scene, relevance);
   const accusers = accuse(scene, relevance);
-  return { relevance, down, shared, accusers };
+  return { relevance, down, shared, accusers, guessed };
 }
 
 const traced = 0.85;
@@ -226,33 +229,39 @@ function suspectInCommon(
   scene: Scene,
   relevance: Map<string, number>,
   down: ReadonlySet<string>,
-): void {
+  shared: Set<string>,
+): ReadonlySet<string> {
   const { graph, facts } = scene;
-  const unseen = [...facts].filter(
-    ([id, { measured, own }]) => !measured && own === undefined && graph.neededBy(id).length > 0,
-  );
+  const guessed = new Set<string>();
   const hit = new Set(
     [...facts.keys()].filter(
       (id) => !down.has(id) && isHitItself(id, '', scene, down) && graph.needs(id).length > 0,
     ),
   );
-  const fits = unseen.flatMap(([id]) => {
+  const fits = [...facts].flatMap(([id, { measured, own }]) => {
     const needing = graph.neededBy(id).filter((other) => facts.get(other)!.measured);
     const struck = needing.filter((other) => hit.has(other));
-    const value =
-      struck.length === 0
-        ? 0
-        : ((2 * struck.length) / (needing.length + hit.size)) *
-          Math.min(...struck.map((other) => worstOf(facts.get(other)!, answers)));
-    return value > 0 ? [{ id, value, count: struck.length }] : [];
+    const fit = (2 * struck.length) / Math.max(1, needing.length + hit.size);
+    return measured || own !== undefined || struck.length === 0 ? [] : [{ id, fit, struck }];
   });
-  const best = Math.max(0, ...fits.map(({ value }) => value));
-  for (const { id, value, count } of fits) {
-    const share = (value / best) ** 2;
-    const lent = inCommon * value * share * (count === 1 ? byOne : 1);
+  const best = Math.max(0, ...fits.map(({ fit }) => fit));
+  for (const { id, fit, struck } of fits) {
+    const share = (fit / best) ** 2;
+    const badness = mean(struck.map((other) => worstOf(facts.get(other)!, answers)));
+    const lent = inCommon * badness * (0.5 + 0.5 * fit) * share * (struck.length === 1 ? byOne : 1);
+    if (shared.has(id) && fit < nearlyBest * best) {
+      shared.delete(id);
+      relevance.set(id, lent);
+    }
+    if (struck.length === 1 && lent > relevance.get(id)!) {
+      guessed.add(id);
+    }
     relevance.set(id, Math.max(relevance.get(id)!, lent));
   }
+  return guessed;
 }
+
+const nearlyBest = 0.9;
 
 const unwitnessed = 0.8;
 const unplaced = 0.6;
@@ -346,7 +355,11 @@ function isHitItself(
 }
 
 /** Returns the share of a node's trouble, from 0 to 1, that its dependencies account for. */
-export function explained(node: NodeSignals, scene: Scene, { relevance, down }: Blame): number {
+export function explained(
+  node: NodeSignals,
+  scene: Scene,
+  { relevance, down, guessed }: Blame,
+): number {
   const { graph, facts } = scene;
   let passed = 0;
   let most = 0;
@@ -355,6 +368,9 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
     const value = relevance.get(id)!;
     if (down.has(id)) {
       return 1;
+    }
+    if (guessed.has(id)) {
+      continue;
     }
     // What waits for a node says nothing against what it waits in.
     if (graph.edge(id, node.node.id)?.relation === 'drained_by') {

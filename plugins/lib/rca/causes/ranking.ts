@@ -130,29 +130,30 @@ const leastDepth = 0.4;
  * Returns how deep in the chain of calls a node seems to be where nobody knows the calls, from 0.4 to 2: the share that fails, and the
  * times by which answers take longer, shrink on the way up, where other calls dilute them.
  */
-function depthOf(facts: NodeSignals, { facts: all, graph }: Scene): number {
+function depthOf(facts: NodeSignals, { facts: all, graph, snapshot }: Scene): number {
   if (!graph.callsUnknown) {
     return 1;
   }
-  const others = [...all.values()];
-  const most = (of: (one: NodeSignals) => number): number => Math.max(1e-9, ...others.map(of));
-  const share = Math.max(
-    facts.errors > 0.02 ? facts.errors / most(({ errors }) => errors) : 0,
-    slowing(facts) > 0 ? Math.log1p(slowing(facts)) / Math.log1p(most(slowing)) : 0,
-  );
-  return leastDepth + (2 - leastDepth) * share ** 2;
+  const { kind, series } = snapshot.symptom;
+  const of = (one: NodeSignals): number =>
+    kind === 'latency' ? Math.log1p(slowing(one, series)) : one.errors;
+  const most = Math.max(0, ...[...all.values()].map(of));
+  return most === 0 ? 1 : leastDepth + (2 - leastDepth) * (of(facts) / most) ** 2;
 }
 
-/** Times by which answers take longer than usual. */
-const slowing = ({ signals }: NodeSignals): number =>
-  Math.max(
-    0,
-    ...signals
-      .filter(({ relevance, deviation: { series } }) => relevance > 0 && series.kind === 'latency')
-      .map(({ relevance, deviation: { worst, usual } }) =>
-        relevance >= 0.2 ? worst / Math.max(usual.median, 1e-3) - 1 : 0,
-      ),
+/** Times by which answers take longer than usual; the symptom's own measure counts only where there is no other. */
+function slowing({ signals }: NodeSignals, symptom: string | undefined): number {
+  const slow = signals.filter(
+    ({ relevance, deviation: { series } }) => relevance >= 0.2 && series.kind === 'latency',
   );
+  const others = slow.filter(({ deviation: { series } }) => series.id !== symptom);
+  return Math.max(
+    0,
+    ...(others.length > 0 ? others : slow).map(
+      ({ deviation: { worst, usual } }) => worst / Math.max(usual.median, 1e-3) - 1,
+    ),
+  );
+}
 
 /** Something beyond its answers, which may be those of others. */
 const hasOwnTrouble = ({ signals }: NodeSignals): boolean =>
