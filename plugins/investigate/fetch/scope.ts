@@ -157,6 +157,19 @@ function place(graph: Graph, service: string, device: string, evidence: string):
   });
 }
 
+/** Places a service on a host that has no device, by the name that its spans give. */
+function placeOn(graph: Graph, service: string, host: string, evidence: string): void {
+  const name = host.toLowerCase();
+  graph.addNode({ id: `host:${name}`, kind: 'host', name });
+  graph.addEdge({
+    from: serviceNode(service),
+    to: `host:${name}`,
+    relation: 'runs_on',
+    origin: 'trace',
+    evidence,
+  });
+}
+
 /** Adds calls between services, and their devices, as traces show them. */
 export function addCalls(
   graph: Graph,
@@ -173,8 +186,11 @@ export function addCalls(
       kind: span.called?.kind ?? 'service',
       name: span.service,
     });
+    const host = span.attributes?.['host.name'] ?? span.attributes?.['k8s.node.name'];
     if (span.device !== '') {
       place(graph, span.service, span.device, id);
+    } else if (host !== undefined && span.called === undefined) {
+      placeOn(graph, span.service, host, id);
     }
     const caller: Span | undefined = bySpan.get(`${span.trace} ${span.parent}`);
     if (caller !== undefined && caller.service !== '' && caller.service !== span.service) {

@@ -49,7 +49,7 @@ export function blameOf(scene: Scene): Blame {
       id,
       down.has(id)
         ? Math.max(lentByDown, node.silence)
-        : (node.signals[0]?.relevance ?? tracedOf(node)),
+        : Math.max(node.signals[0]?.relevance ?? 0, tracedOf(node)),
     ]),
   );
   const shared = new Set<string>();
@@ -64,13 +64,20 @@ export function blameOf(scene: Scene): Blame {
 const traced = 0.85;
 const muchSlower = 16;
 
-/** Returns the relevance of what nobody measures by its share in traces: where failures begin, and where time is spent that was not before. */
-const tracedOf = ({ measured, own }: NodeSignals): number =>
-  measured || own === undefined
-    ? 0
-    : traced *
-      Math.max(own.origin, own.slower >= leastSlower ? clamp(own.deviation / muchSlower) : 0);
+/**
+ * Returns the relevance that traces alone give a node: failures begin there, and most of what it is asked; for what nobody measures also
+ * the time that it takes and did not before.
+ */
+function tracedOf({ measured, own }: NodeSignals): number {
+  if (own === undefined) {
+    return 0;
+  }
+  const failing = !measured || own.failing >= mostlyFailing ? own.origin : 0;
+  const slow = !measured && own.slower >= leastSlower ? clamp(own.deviation / muchSlower) : 0;
+  return traced * Math.max(failing, slow);
+}
 
+const mostlyFailing = 0.3;
 /** Seconds. */
 const leastSlower = 0.01;
 

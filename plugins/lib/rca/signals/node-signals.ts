@@ -274,7 +274,14 @@ function silenceOf(
     if (one.outside === true) {
       return false;
     }
-    const before = valuesIn(one, baseline);
+    const all = valuesIn(one, baseline);
+    // History may be shorter than the time to compare with.
+    const before = all.slice(
+      Math.max(
+        0,
+        all.findIndex((value) => value !== null),
+      ),
+    );
     return before.length >= 8 && present(before).length >= before.length * 0.9;
   });
   const ends = lively.map((one) => stoppedAt(one, look));

@@ -41,7 +41,10 @@ function ownShare(span: SpanAggregate, baseline: Period, incident: Period): OwnS
     cut(values, period).reduce((total, value) => total + value, 0);
   const spansBefore = sum(span.spans, baseline);
   const spansDuring = sum(span.spans, incident);
-  if (spansBefore < 10 || spansDuring < 3) {
+  const failedDuring = sum(span.errors, incident);
+  // Calls that nobody answers are there only since nobody does.
+  const isNew = spansBefore === 0 && spansDuring >= 3 && failedDuring >= 0.8 * spansDuring;
+  if (spansDuring < 3 || (spansBefore < 10 && !isNew)) {
     return undefined;
   }
   const usual = usualOf(cut(span.self_ms, baseline));
@@ -49,7 +52,8 @@ function ownShare(span: SpanAggregate, baseline: Period, incident: Period): OwnS
   const scale = Math.max(usual.mad * madToDeviation, 0.05 * usual.median, 1e-6);
   const slower = usual.count < 4 || now.length === 0 ? 0 : median(now) - usual.median;
   const failing =
-    sum(span.origins, incident) / spansDuring - sum(span.origins, baseline) / spansBefore;
+    sum(span.origins, incident) / spansDuring -
+    sum(span.origins, baseline) / Math.max(1, spansBefore);
   const failed = sum(span.failing, incident);
   const origin =
     failed === 0 || failing <= 0 ? 0 : Math.min(1, sum(span.failing_here, incident) / failed);
