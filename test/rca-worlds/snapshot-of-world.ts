@@ -36,7 +36,7 @@ async function taken(world: MadeWorld, stores: Stores): Promise<Snapshot | undef
     scope_type: 'global',
     dimensions: [],
     interval_seconds: 5,
-    conditions: [condition as never],
+    conditions: [condition],
     keep_firing_for: '',
   };
   const leg = planOf(rule).legs[0]!;

@@ -87,7 +87,7 @@ export async function openStores(world: MadeWorld): Promise<Stores> {
         ),
       async trace(traceId) {
         const found = await traces.methods.trace({ traceId, form: 'v1' }, call);
-        return found && JSON.parse(Buffer.from(found as Uint8Array).toString('utf8'));
+        return found && JSON.parse(Buffer.from(found).toString('utf8'));
       },
     },
     topology: topologyInMemory(world.topology),
