@@ -57,7 +57,7 @@ export async function openStores(world: MadeWorld): Promise<Stores> {
   const ask = (method: string, input: object): never => logs.methods[method]!(input, call) as never;
   const streams = world.logs.filter(({ values }) => values.length > 0);
   if (streams.length > 0) {
-    await ask('push', { format: 'loki-json', body: bytes({ streams }) });
+    await logs.methods['push']!({ format: 'loki-json', body: bytes({ streams }) }, call);
   }
   for (const body of world.spans) {
     await traces.methods.push({ format: 'otlp-json', body: bytes(body) });

@@ -122,7 +122,7 @@ function accuse({ facts }: Scene, relevance: Map<string, number>): ReadonlyMap<s
           );
           const doubt =
             isWell(other) && !unreached.test(log.template) ? refuted : isCalm ? denied : 1;
-          const value = accused * strength * doubt;
+          const value = accused * strength * doubt * Math.sqrt(blamedShare(node, peer));
           relevance.set(peer, Math.max(relevance.get(peer)!, value));
           if (value >= anomalous && count > (accusers.get(peer)?.count ?? 0)) {
             accusers.set(peer, { name: node.node.name, evidence: log.evidence, count });
@@ -365,7 +365,7 @@ function isHitItself(
 export function explained(
   node: NodeSignals,
   scene: Scene,
-  { relevance, down, guessed }: Blame,
+  { relevance, down, guessed, accusers }: Blame,
 ): number {
   const { graph, facts } = scene;
   let passed = 0;
@@ -390,7 +390,8 @@ export function explained(
       const sure = graph.edge(node.node.id, id)?.weight ?? 1;
       passed += sure * passedOn(node, other) * Math.min(1, value / 0.6);
     } else if (value >= anomalous) {
-      most = Math.max(most, clamp(value * 1.2) * (1 - consumes(node, id, scene)));
+      const byLines = accusers.has(id) && tells(node) ? blamedShare(node, id) : 1;
+      most = Math.max(most, clamp(value * 1.2) * byLines * (1 - consumes(node, id, scene)));
     }
   }
   const inside = insideShare(node);
@@ -399,6 +400,9 @@ export function explained(
 }
 
 const mostBlamed = 0.9;
+
+const tells = ({ templates }: NodeSignals): boolean =>
+  templates.some(({ score }) => score >= leastAccusing);
 
 /** Returns the share of a node's new lines of trouble that name another node as the one it called. */
 function blamedShare({ templates }: NodeSignals, id: string): number {
