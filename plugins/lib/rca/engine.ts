@@ -1,4 +1,4 @@
-import type { Scene } from './causes/blame.ts';
+import type { Scene } from './causes/scene.ts';
 import type { Calibration } from './causes/calibration.ts';
 import { folded, relatedChanges } from './causes/changes.ts';
 import { calmConfidence, confidenceOf } from './causes/confidence.ts';

@@ -6,18 +6,11 @@ import {
   type NodeSignals,
   waiting,
 } from '../signals/node-signals.ts';
-import type { SliKind, Snapshot } from '../signals/snapshot.ts';
-import { mean } from '../signals/statistics.ts';
-import type { Windows } from '../signals/windows.ts';
-import type { Graph } from './graph.ts';
-
-/** All that is looked at together. */
-export interface Scene {
-  readonly snapshot: Snapshot;
-  readonly windows: Windows;
-  readonly graph: Graph;
-  readonly facts: ReadonlyMap<string, NodeSignals>;
-}
+import type { SliKind } from '../signals/snapshot.ts';
+import { type Accuser, accuse, blamedShare, tells } from './accusations.ts';
+import { suspectInCommon } from './in-common.ts';
+import { isHitItself, passedOn } from './passed-on.ts';
+import { anomalous, type Scene, standsOn, worstOf } from './scene.ts';
 
 /** Relevance of each node that moves with the symptom, and how it was determined. */
 export interface Blame {
@@ -30,15 +23,6 @@ export interface Blame {
   /** What only one dependent points to: that explains nothing of the dependent. */
   readonly guessed: ReadonlySet<string>;
 }
-
-export interface Accuser {
-  readonly name: string;
-  readonly evidence: string;
-  readonly count: number;
-}
-
-/** Relevance from which on a node counts as anomalous. */
-export const anomalous = 0.25;
 
 const lentByDown = 0.9;
 
@@ -92,62 +76,6 @@ function suspectPlaces({ snapshot, facts }: Scene, relevance: Map<string, number
     }
   }
 }
-
-const accused = 0.85;
-/** Weight of an accusation of a node whose own answers are measured, and calm. */
-const denied = 0.8;
-/** The same where lines only tell of its answers, and much of it is measured and calm. */
-const refuted = 0.5;
-const leastWitnesses = 3;
-/** Lines on somebody who could not be reached: what is measured of him then says nothing against it. */
-const unreached =
-  /refused|no route|unreachable|reset by peer|broken pipe|handshake|certificate|x509|tls|ssl/i;
-const leastAccusing = 0.2;
-
-/** Suspects those whom the lines of others name: who is gone, or not to be reached, writes none itself. */
-function accuse({ facts }: Scene, relevance: Map<string, number>): ReadonlyMap<string, Accuser> {
-  const before = new Map(relevance);
-  const accusers = new Map<string, Accuser>();
-  for (const [id, node] of facts) {
-    const strength = worstOf(node, answers) >= anomalous ? before.get(id)! : 0;
-    for (const { log, score, count } of node.templates) {
-      if (score < leastAccusing) {
-        break;
-      }
-      for (const peer of log.peers ?? []) {
-        const other = facts.get(peer);
-        if (other !== undefined) {
-          const isCalm = other.deviations.some(
-            ({ series, peak }) => answers.includes(series.kind) && peak < gates.relaxed,
-          );
-          const doubt =
-            isWell(other) && !unreached.test(log.template) ? refuted : isCalm ? denied : 1;
-          const value = accused * strength * doubt * Math.sqrt(blamedShare(node, peer));
-          relevance.set(peer, Math.max(relevance.get(peer)!, value));
-          if (value >= anomalous && count > (accusers.get(peer)?.count ?? 0)) {
-            accusers.set(peer, { name: node.node.name, evidence: log.evidence, count });
-          }
-        }
-      }
-    }
-  }
-  return accusers;
-}
-
-/** Several things are measured of it from within, and none of them is wrong. */
-const isWell = ({ deviations, signals }: NodeSignals): boolean =>
-  deviations.filter(({ series }) => series.outside !== true && series.unit !== 'count').length >=
-    leastWitnesses && signals.every(({ relevance }) => relevance < anomalous);
-
-const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
-  signals.reduce(
-    (worst, { deviation, relevance }) =>
-      kinds.includes(deviation.series.kind) ? Math.max(worst, relevance) : worst,
-    0,
-  );
-
-export const standsOn = (graph: Graph, id: string, on: string): boolean =>
-  graph.edge(id, on)?.relation === 'runs_on';
 
 /**
  * Returns the nodes that receive no work or complete none, while their callers fail; and hosts that
@@ -224,52 +152,6 @@ function lend(
   }
 }
 
-const inCommon = 0.9;
-/** Weight of what a single dependent points to: it may as well be the dependent itself. */
-const byOne = 0.62;
-
-/**
- * Suspects what nobody measures by those that depend on it: most of them are hit by themselves, and they are most of what is hit. Of
- * several such things those that account best for who is hit and who is not count in full.
- */
-function suspectInCommon(
-  scene: Scene,
-  relevance: Map<string, number>,
-  down: ReadonlySet<string>,
-  shared: Set<string>,
-): ReadonlySet<string> {
-  const { graph, facts } = scene;
-  const guessed = new Set<string>();
-  const hit = new Set(
-    [...facts.keys()].filter(
-      (id) => !down.has(id) && isHitItself(id, '', scene, down) && graph.needs(id).length > 0,
-    ),
-  );
-  const fits = [...facts].flatMap(([id, { measured, own }]) => {
-    const needing = graph.neededBy(id).filter((other) => facts.get(other)!.measured);
-    const struck = needing.filter((other) => hit.has(other));
-    const fit = (2 * struck.length) / Math.max(1, needing.length + hit.size);
-    return measured || own !== undefined || struck.length === 0 ? [] : [{ id, fit, struck }];
-  });
-  const best = Math.max(0, ...fits.map(({ fit }) => fit));
-  for (const { id, fit, struck } of fits) {
-    const share = (fit / best) ** 2;
-    const badness = mean(struck.map((other) => worstOf(facts.get(other)!, answers)));
-    const lent = inCommon * badness * (0.5 + 0.5 * fit) * share * (struck.length === 1 ? byOne : 1);
-    if (shared.has(id) && fit < nearlyBest * best) {
-      shared.delete(id);
-      relevance.set(id, lent);
-    }
-    if (struck.length === 1 && lent > relevance.get(id)!) {
-      guessed.add(id);
-    }
-    relevance.set(id, Math.max(relevance.get(id)!, lent));
-  }
-  return guessed;
-}
-
-const nearlyBest = 0.9;
-
 const unwitnessed = 0.8;
 const unplaced = 0.6;
 
@@ -340,27 +222,6 @@ export function complained({ complaints, deviations, signals }: NodeSignals): nu
   );
 }
 
-/**
- * Returns whether a node answers badly while at most one of its dependencies does so enough to
- * account for it.
- */
-function isHitItself(
-  id: string,
-  but: string,
-  { graph, facts }: Scene,
-  down: ReadonlySet<string>,
-): boolean {
-  const node = facts.get(id)!;
-  if (worstOf(node, answers) < anomalous) {
-    return false;
-  }
-  return graph
-    .needs(id)
-    .every(
-      (other) => other === but || (!down.has(other) && passedOn(node, facts.get(other)!) < 0.5),
-    );
-}
-
 /** Returns the share of a node's trouble, from 0 to 1, that its dependencies account for. */
 export function explained(
   node: NodeSignals,
@@ -400,47 +261,6 @@ export function explained(
 }
 
 const mostBlamed = 0.9;
-
-const tells = ({ templates }: NodeSignals): boolean =>
-  templates.some(({ score }) => score >= leastAccusing);
-
-/** Returns the share of a node's new lines of trouble that name another node as the one it called. */
-function blamedShare({ templates }: NodeSignals, id: string): number {
-  const telling = templates.filter(({ score }) => score >= leastAccusing);
-  const total = telling.reduce((sum, { count }) => sum + count, 0);
-  const naming = telling
-    .filter(({ log }) => log.peers?.includes(id) === true)
-    .reduce((sum, { count }) => sum + count, 0);
-  return total === 0 ? 0 : naming / total;
-}
-
-/**
- * Returns the share of a node's errors and delay that would exist if it only passed on those of
- * another node.
- */
-function passedOn(node: NodeSignals, other: NodeSignals): number {
-  const slow =
-    worstOf(node, ['latency']) >= anomalous && node.latency > 0
-      ? clamp(other.latency / node.latency)
-      : 0;
-  const failing =
-    worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0
-      ? clamp(other.errors / node.errors)
-      : 0;
-  const mostlyFails = worstOf(node, ['error_ratio', 'errors']) > worstOf(node, ['latency']);
-  const timeouts =
-    mostlyFails && other.latency > 0 && worstOf(other, ['latency']) >= anomalous ? 0.5 : 0;
-  return Math.max(slow, failing, counted(node, other), timeouts);
-}
-
-const passedCount = 0.7;
-
-/** Returns what is passed on where failures are only counted: how much of them nobody can say, but that they go together. */
-function counted(node: NodeSignals, other: NodeSignals): number {
-  const isCounted = (one: NodeSignals): boolean => worstOf(one, ['errors']) >= anomalous;
-  const fails = (one: NodeSignals): boolean => worstOf(one, ['error_ratio', 'errors']) >= anomalous;
-  return (isCounted(node) && fails(other)) || (fails(node) && isCounted(other)) ? passedCount : 0;
-}
 
 /**
  * Returns the share of a node's trouble that arises in the node itself, according to traces;

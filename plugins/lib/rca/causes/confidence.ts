@@ -1,7 +1,7 @@
 import type { Confidence, Step } from '../signals/findings.ts';
 import { answerKinds, clamp } from '../signals/node-signals.ts';
 import type { EvidenceKind, Missing, Snapshot } from '../signals/snapshot.ts';
-import { anomalous, type Scene } from './blame.ts';
+import { anomalous, type Scene } from './scene.ts';
 import { type Calibration, calibrated } from './calibration.ts';
 import { pathShare } from './path.ts';
 import { type Candidate, hasProof, scoreOf, weights } from './ranking.ts';

@@ -6,7 +6,8 @@ import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import { type Culprit, culpritOf, culpritText } from '../signals/processes.ts';
 import type { AttributeSplit, ChangeKind, SliKind, Unit } from '../signals/snapshot.ts';
 import { present } from '../signals/statistics.ts';
-import { anomalous, consumes, type Scene, usable } from './blame.ts';
+import { consumes, usable } from './blame.ts';
+import { anomalous, type Scene } from './scene.ts';
 import { relatedChanges } from './changes.ts';
 import type { Candidate } from './ranking.ts';
 

@@ -1,5 +1,6 @@
 import type { Step } from '../signals/findings.ts';
-import { anomalous, type Blame, type Scene } from './blame.ts';
+import type { Blame } from './blame.ts';
+import { anomalous, type Scene } from './scene.ts';
 import { onsetOf } from './hypotheses.ts';
 import type { Candidate } from './ranking.ts';
 

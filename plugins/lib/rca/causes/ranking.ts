@@ -1,15 +1,7 @@
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
-import {
-  type Accuser,
-  anomalous,
-  type Blame,
-  blameOf,
-  complained,
-  consumes,
-  explained,
-  type Scene,
-  standsOn,
-} from './blame.ts';
+import type { Accuser } from './accusations.ts';
+import { type Blame, blameOf, complained, consumes, explained } from './blame.ts';
+import { anomalous, type Scene, standsOn } from './scene.ts';
 import { changeScore } from './changes.ts';
 
 /** Node as a candidate for the cause, with the parts of its score. */

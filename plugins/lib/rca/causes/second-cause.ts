@@ -1,4 +1,4 @@
-import type { Scene } from './blame.ts';
+import type { Scene } from './scene.ts';
 import { onsetOf } from './hypotheses.ts';
 import { type Candidate, hasProof } from './ranking.ts';
 

@@ -4,7 +4,7 @@ import { valuesIn } from '../signals/grid.ts';
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import type { Series } from '../signals/snapshot.ts';
 import { mean, median, present, quantileOf } from '../signals/statistics.ts';
-import { anomalous, type Scene, standsOn } from './blame.ts';
+import { anomalous, type Scene, standsOn } from './scene.ts';
 import { answeredShare, lacks, measuredShare } from './confidence.ts';
 import { type Candidate, hasProof } from './ranking.ts';
 

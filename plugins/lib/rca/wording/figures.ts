@@ -1,4 +1,4 @@
-import type { Scene } from '../causes/blame.ts';
+import type { Scene } from '../causes/scene.ts';
 import { shortNumber } from '../causes/hypotheses.ts';
 import { claimOf } from '../signals/claims.ts';
 import type { Assertion, Claim, Hypothesis } from '../signals/findings.ts';

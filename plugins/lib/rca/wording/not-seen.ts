@@ -1,4 +1,4 @@
-import type { Scene } from '../causes/blame.ts';
+import type { Scene } from '../causes/scene.ts';
 import type { NotSeen } from '../signals/findings.ts';
 
 /** Returns what was requested and not fetched, what nobody collects, and what was out of scope. */

@@ -1,4 +1,5 @@
-import { anomalous, type Blame, type Scene } from '../causes/blame.ts';
+import type { Blame } from '../causes/blame.ts';
+import { anomalous, type Scene } from '../causes/scene.ts';
 import { onsetOf } from '../causes/hypotheses.ts';
 import type { Candidate } from '../causes/ranking.ts';
 import { type Deviation, gates } from '../signals/deviation.ts';

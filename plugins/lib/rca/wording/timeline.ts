@@ -1,4 +1,4 @@
-import type { Scene } from '../causes/blame.ts';
+import type { Scene } from '../causes/scene.ts';
 import { onsetOf } from '../causes/hypotheses.ts';
 import type { Candidate } from '../causes/ranking.ts';
 import { knownChecks } from '../signals/checks.ts';
