@@ -66,7 +66,7 @@ export async function addWritersPlaces(
   graph: Graph,
   gatherer: Gatherer,
   entities: Entities,
-  { named = {}, firedAt }: { readonly named: StreamNames | undefined; readonly firedAt: number },
+  { named = {}, until }: { readonly named: StreamNames | undefined; readonly until: number },
 ): Promise<void> {
   const service = names.service.find((label) => named[label] !== undefined);
   const host = hostLabels.find((label) => named[label] !== undefined);
@@ -77,7 +77,7 @@ export async function addWritersPlaces(
     kind: 'topology',
     source: 'counts',
     query: `sum by (${service}, ${host}) (count_over_time({${service}=~".+", ${host}=~".+"}[30m]))`,
-    window: { from: firedAt - minuteMs, to: firedAt },
+    window: { from: until - minuteMs, to: until },
   });
   for (const { labels: own } of ((found?.value ?? { series: [] }) as Pick<Grid, 'series'>).series) {
     const writer = entities.resolve({ [service]: own[service]! }, 'any');

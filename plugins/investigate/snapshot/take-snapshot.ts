@@ -91,7 +91,10 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const { bindings, unknown } = bindingsOf(inventory, parts.conventions);
   const entities = addMeasured(graph, inventory, bindings);
   addWriters(graph, entities, writers);
-  await addWritersPlaces(graph, gatherer, entities, { named: writers, firedAt });
+  await addWritersPlaces(graph, gatherer, entities, {
+    named: writers,
+    until: Math.min(firedAt, settled.to),
+  });
   const streams = streamsOf(writers, entities);
   const place = located(about, entities, bindings);
   const subject: Subject = { ...about, node: place.node };

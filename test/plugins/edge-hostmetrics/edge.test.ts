@@ -85,12 +85,18 @@ test('an edge measures its machine, its processes and a target as soon as it sta
     processes: { cpu_percent: number | null }[];
   };
   assert.equal(processes.length, 3);
+  assert.deepEqual(await methods.get('process_history')!.run({ from: 0, to: Date.now() }, call), {
+    processes: [],
+  });
+  await assert.rejects(methods.get('process_history')!.run({ from: 1, to: 0 }, call), {
+    code: 'invalid_argument',
+  });
   await assert.rejects(methods.get('processes')!.run({ top: 'x' }, call), {
     code: 'invalid_argument',
   });
   assert.deepEqual(
     [...methods.values()].map(({ mutating }) => mutating),
-    [false, false],
+    [false, false, false],
   );
   for (const id of ids) {
     assert.equal(edge.host.explain(id).state, 'active');
