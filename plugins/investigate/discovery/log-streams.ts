@@ -70,13 +70,14 @@ export async function addWritersPlaces(
 ): Promise<void> {
   const service = names.service.find((label) => named[label] !== undefined);
   const host = hostLabels.find((label) => named[label] !== undefined);
-  if (service === undefined || host === undefined) {
+  // Of hosts that have agents it is known anyway.
+  if (service === undefined || host === undefined || named['device_id'] !== undefined) {
     return;
   }
   const found = await gatherer.ask({
     kind: 'topology',
     source: 'counts',
-    query: `sum by (${service}, ${host}) (count_over_time({${service}=~".+", ${host}=~".+"}[30m]))`,
+    query: `sum by (${service}, ${host}) (count_over_time({${service}=~".+", ${host}=~".+"}[30m])) > bool 0`,
     window: { from: until - minuteMs, to: until },
   });
   for (const { labels: own } of ((found?.value ?? { series: [] }) as Pick<Grid, 'series'>).series) {
