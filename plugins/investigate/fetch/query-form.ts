@@ -14,6 +14,7 @@ const failing: readonly RegExp[] = [
   /\b\w*(?:code|status)\w*\s*=~?\s*["'`]\^?\(?(?:4\.\.\|)?(?:5|STATUS_CODE_ERROR|[Ee]rror|ERROR|fail)/,
   /\bgrpc_code\s*(?:=~?\s*["'`][A-NP-Z]|!=\s*["'`]OK|!~\s*["'`]\^?\(?OK)/,
   /\b\w*(?:code|status)\w*\s*!~\s*["'`]\^?\(?[123]/,
+  /\b\w*grpc_status(?:_code)?\s*=~?\s*["'`]\(?(?:2|4|8|10|12|13|14|15)\b/,
   /\boutcome\s*(?:=~?\s*["'`](?:SERVER_ERROR|error|fail)|!~?=?\s*["'`](?:SUCCESS|success))/,
   /\b(?:errors?|failed)\s*=\s*["'`](?:true|1)/,
   /\bsuccess\s*=\s*["'`](?:false|0)/,

@@ -31,6 +31,12 @@ const asked: readonly (readonly [query: string, metric: string, kind: SliKind, u
     'ratio',
   ],
   [
+    'sum(rate(rpc_server_duration_milliseconds_count{rpc_grpc_status_code="14"}[3m])) / sum(rate(rpc_server_duration_milliseconds_count[3m]))',
+    'rpc_server_duration_milliseconds_count',
+    'error_ratio',
+    'ratio',
+  ],
+  [
     'histogram_quantile(0.99, sum by (le) (rate(http_server_request_duration_seconds_bucket[5m])))',
     'http_server_request_duration_seconds_bucket',
     'latency',

@@ -84,11 +84,14 @@ function suspectPlaces({ snapshot, facts }: Scene, relevance: Map<string, number
 function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
   const gone = ({ silent_since: silent, idle_since: idle }: NodeSignals): boolean =>
     silent !== undefined || idle !== undefined;
+  const isIdle = (id: string): boolean => facts.get(id)!.idle_since !== undefined;
   const down = new Set(
     [...facts.values()]
       .filter(
         (node) =>
           gone(node) &&
+          // Who is asked by those who get no work themselves gets none of them.
+          (node.silent_since !== undefined || !graph.neededBy(node.node.id).some(isIdle)) &&
           graph
             .neededBy(node.node.id)
             .some(

@@ -42,7 +42,25 @@ export function confidenceOf(
   const margin = clamp((own - rival) / own);
   const doubted = rival >= own && unseen(scene.snapshot).length > 0;
   const path = doubted ? 0 : pathOf(best, steps) * breadthOf(best, scene);
-  return finished({ margin, coverage, path, kinds: doubted ? 0 : kindsOf(best) }, calibration);
+  return finished(
+    { margin, coverage, path, kinds: doubted ? 0 : kindsOf(best) },
+    calibration,
+    isOwnCause(best, scene) ? byItself : 1,
+  );
+}
+
+/** Share of the confidence that remains where a symptom is all that speaks for its own node: half of such answers are wrong. */
+const byItself = 0.8;
+
+/** Returns whether a symptom is blamed on its own node for nothing but itself: what waits in a queue is no proof against the queue. */
+function isOwnCause(best: Candidate, { snapshot: { symptom } }: Scene): boolean {
+  const { bonus } = best;
+  return (
+    best.id === symptom.node &&
+    (symptom.kind === 'queue' || !hasProof(best)) &&
+    bonus.logs < 0.5 &&
+    bonus.traces < 0.5
+  );
 }
 
 const fewHit = 3;
@@ -85,7 +103,11 @@ export function calmConfidence(
   );
 }
 
-function finished(parts: Confidence['parts'], calibration: Calibration | undefined): Confidence {
+function finished(
+  parts: Confidence['parts'],
+  calibration: Calibration | undefined,
+  remaining = 1,
+): Confidence {
   const sum =
     share.base +
     share.margin * parts.margin +
@@ -93,7 +115,7 @@ function finished(parts: Confidence['parts'], calibration: Calibration | undefin
     share.path * parts.path +
     share.kinds * parts.kinds;
   // What little was seen may fit together as well as it likes.
-  const raw = clamp(sum * Math.min(1, blindest + parts.coverage));
+  const raw = clamp(remaining * sum * Math.min(1, blindest + parts.coverage));
   const value = calibration ? calibrated(raw, calibration) : raw;
   return {
     level: value >= 0.75 ? 'high' : value >= 0.5 ? 'medium' : 'low',

@@ -75,8 +75,8 @@ export function judge(
 }
 
 /**
- * Returns whether the only suspect is the symptom itself, and the same measure of the same node, taken otherwise, does not bear it out: a
- * quantile over few requests goes up and down by itself.
+ * Returns whether the only suspect is the symptom itself, and the same measure of the same node, taken otherwise, does not bear it out, or it has
+ * only single peaks: a quantile over few requests goes up and down by itself.
  */
 function isUnconfirmed(
   { snapshot, facts }: Scene,
@@ -86,6 +86,10 @@ function isUnconfirmed(
   const { node } = snapshot.symptom;
   if (symptom === undefined || best.id !== node || hasProof(best) || best.bonus.logs > 0) {
     return false;
+  }
+  const own = facts.get(node)!.deviations.find(({ series }) => series === symptom);
+  if (own !== undefined && own.onset_at === undefined) {
+    return true;
   }
   const alike = facts
     .get(node)!
