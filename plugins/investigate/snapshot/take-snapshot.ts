@@ -83,28 +83,8 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const window = fetchWindow(firedAt, now);
   const settled = { from: window.from, to: Math.min(firedAt + hourMs, now - settleMs) };
   const recent = { from: firedAt - 3 * hourMs, to: settled.to };
-  const [{ graph, spans, during }, inventory, writers] = await Promise.all([
-    graphOf(about, gatherer, settled),
-    inventoryOf(gatherer, firedAt),
-    streamNames(gatherer, recent),
-  ]);
-  const { bindings, unknown } = bindingsOf(inventory, parts.conventions);
-  const entities = addMeasured(graph, inventory, bindings);
-  addWriters(graph, entities, writers);
-  await addWritersPlaces(graph, gatherer, entities, {
-    named: writers,
-    until: Math.min(firedAt, settled.to),
-  });
-  const streams = streamsOf(writers, entities);
-  const place = located(about, entities, bindings);
-  const subject: Subject = { ...about, node: place.node };
-  const told = [...about.devices.map(deviceNode), ...about.services.map(serviceNode)];
-  const near = graph.near([...new Set([...told, ...place.start])], mostNodes);
-  const all = neededByAll(near.nodes, entities, bindings, inventory.evidence);
-  const [nodes, edges] = [
-    [...near.nodes, ...all.nodes],
-    [...near.edges, ...all.edges],
-  ];
+  const around = await surroundingsOf(about, parts, { settled, recent });
+  const { subject, nodes, edges, spans, during, entities, bindings, unknown, streams } = around;
   const discovered: Discovered = { bindings, unknown, entities, nodes, window };
   const devices = idsOf(nodes, 'device:');
   const services = idsOf(nodes, 'service:');
@@ -162,6 +142,38 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     missing: [...gatherer.missing, ...silentOf(gatherer.missing, asked)],
     evidence: gatherer.evidence,
   };
+}
+
+/** Returns what is around an incident: which things there are, how they depend on one another, and which of them it is about. */
+async function surroundingsOf(
+  about: Subject,
+  { gatherer, conventions }: Snapshotter,
+  { settled, recent }: { readonly settled: Period; readonly recent: Period },
+) {
+  const { fired_at: firedAt } = about;
+  const [{ graph, spans, during }, inventory, writers] = await Promise.all([
+    graphOf(about, gatherer, settled),
+    inventoryOf(gatherer, firedAt),
+    streamNames(gatherer, recent),
+  ]);
+  const { bindings, unknown } = bindingsOf(inventory, conventions);
+  const entities = addMeasured(graph, inventory, bindings);
+  addWriters(graph, entities, writers);
+  await addWritersPlaces(graph, gatherer, entities, {
+    named: writers,
+    until: Math.min(firedAt, settled.to),
+  });
+  const streams = streamsOf(writers, entities);
+  const place = located(about, entities, bindings);
+  const subject: Subject = { ...about, node: place.node };
+  const told = [...about.devices.map(deviceNode), ...about.services.map(serviceNode)];
+  const near = graph.near([...new Set([...told, ...place.start])], mostNodes);
+  const all = neededByAll(near.nodes, entities, bindings, inventory.evidence);
+  const [nodes, edges] = [
+    [...near.nodes, ...all.nodes],
+    [...near.edges, ...all.edges],
+  ];
+  return { subject, nodes, edges, spans, during, entities, bindings, unknown, streams };
 }
 
 /** Returns the graph, with the spans that were read to build it. */

@@ -8,7 +8,7 @@ import {
 } from '../signals/node-signals.ts';
 import type { SliKind } from '../signals/snapshot.ts';
 import { type Accuser, accuse, blamedShare, tells } from './accusations.ts';
-import { suspectInCommon } from './in-common.ts';
+import { suspectInCommon } from './shared-dependencies.ts';
 import { isHitItself, passedOn } from './passed-on.ts';
 import { anomalous, type Scene, standsOn, worstOf } from './scene.ts';
 
