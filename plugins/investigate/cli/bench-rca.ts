@@ -50,7 +50,7 @@ export const command: Command = {
     seed: {
       value: 'n',
       about:
-        'seed of the first world; seeds below 10000 are for development, seeds of 10000 and above for validation; default 1',
+        'seed of the first world; seeds below 5000 are for development, seeds of 5000 and above for validation; default 1',
     },
     kind: {
       value: 'mixed|metrics|spans|logs|traces',

@@ -53,7 +53,7 @@ export function accuse(
   return accusers;
 }
 
-/** Several things are measured of it from within, and none of them is wrong. */
+/** Returns whether several things are measured of a node from within, and none of them is wrong. */
 const isWell = ({ deviations, signals }: NodeSignals): boolean =>
   deviations.filter(({ series }) => series.outside !== true && series.unit !== 'count').length >=
     leastWitnesses && signals.every(({ relevance }) => relevance < anomalous);

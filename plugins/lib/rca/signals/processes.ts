@@ -74,7 +74,7 @@ export function culpritOf(
     : undefined;
 }
 
-/** Words for it, as they follow the figure of the host. */
+/** Returns the words for it, as they follow the figure of the host. */
 export function culpritText({ process, resource, use, since }: Culprit): string {
   const { name, pid, user } = process;
   const amount =

@@ -6,8 +6,8 @@ import { type Outcome, outcomeOf, type WorldTable, worldTableOf } from './score.
 import type { WorldKind } from './world/world-kind.ts';
 
 /**
- * Plays worlds of consecutive seeds, each to an svc of its own that starts empty. Seeds below 10,000 are for development; what is
- * claimed is measured from 10,000 on, on seeds that nobody has looked at.
+ * Plays worlds of consecutive seeds, each to an svc of its own that starts empty. Seeds below 5,000 are for development; what is
+ * claimed is measured from 5,000 on, on seeds that nobody has looked at.
  */
 export async function playedWorlds(
   shell: Pick<Shell, 'askEmpty'>,
