@@ -147,7 +147,9 @@ test(`five platforms, ${each} conversations each: every question has one whole a
         const kind = kinds[(number - at * 60) % kinds.length]!;
         // A platform that knows no repeats shows what it took without saying so: that is its own.
         const isLost = kind === 'lost-answer' && !['slack', 'feishu'].includes(provider);
-        if (faults.has(kind) && !isLost) {
+        // The token of a bot of Slack ends only where an administrator has it end, and then for good.
+        const isOver = kind === 'expired' && provider === 'slack';
+        if (faults.has(kind) && !isLost && !isOver) {
           app.fake.mischief.push(kind as Mischief);
         }
         asked.push(...(await hold(office, app, kind, number)));
