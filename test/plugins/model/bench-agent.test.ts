@@ -133,7 +133,7 @@ test('a file with a field that no case has is refused, with its place', () => {
 
 test(
   'the handful passes with a model that reads the key, also from a recording; a changed tool shows in it',
-  { timeout: 120_000 },
+  { timeout: 400_000 },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
