@@ -112,6 +112,11 @@ export const searchRoutes = (
   embedding: Embedding,
   measure: Measure,
 ): readonly RouteDeclaration[] => [
+  ...readRoutes(searchService),
+  ...indexRoutes(feed, embedding, measure),
+];
+
+const readRoutes = (searchService: SearchService): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/knowledge/search',
@@ -165,6 +170,13 @@ export const searchRoutes = (
       return { id: Number(id), path, title, tags: [...tags], source, version, content };
     },
   }),
+];
+
+const indexRoutes = (
+  feed: Feed,
+  embedding: Embedding,
+  measure: Measure,
+): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/knowledge/index',

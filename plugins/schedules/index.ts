@@ -1,3 +1,4 @@
+import { cronErrors } from 'svc/cron';
 import { IncidentActions, IncidentFired, Incidents } from 'svc/contracts/alert';
 import { ApprovalSettled } from 'svc/contracts/approval';
 import { ChangeFeed, ChangeNoted } from 'svc/contracts/changes';
@@ -21,7 +22,6 @@ import { scheduleRoutes } from './schedule-routes.ts';
 import { Schedules } from './schedules.ts';
 import { ScheduleStore } from './store/schedule-store.ts';
 import type { ScheduleTables } from './store/tables.ts';
-import { errors as cronErrors } from './when/errors.ts';
 
 const tickMs = 1_000;
 const lookMs = 30_000;

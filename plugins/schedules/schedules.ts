@@ -1,3 +1,4 @@
+import { Slots } from 'svc/cron';
 import type { Incidents } from 'svc/contracts/alert';
 import type { NoticeDispatcher } from 'svc/contracts/notify';
 import type { PersonaDirectory } from 'svc/contracts/persona';
@@ -21,7 +22,6 @@ import type { Starts } from './run/starts.ts';
 import { type NewSchedule, type SchedulePatch, shownSchedule } from './schema.ts';
 import { type ScheduleChange, ScheduleStore } from './store/schedule-store.ts';
 import type { RunRow, ScheduleRow, ScheduleTables } from './store/tables.ts';
-import { Slots } from './when/slots.ts';
 
 export interface ScheduleParts {
   readonly tables: Tables<ScheduleTables>;

@@ -36,12 +36,14 @@ export function expressionLeg(
   };
 }
 
-/** Expression over one figure that a host measures of itself, as `compileThreshold` makes it. */
-const figureOfHost = new RegExp(
-  `^(?:(?:avg|max|min)(?:_over_time| by \\([^)]*\\) )\\()?(?:${canonicalMetrics.join('|')})\\b`,
-);
+const aggregated = /^(?:(?:avg|max|min)(?:_over_time| by \([^)]*\) )\()?(\w+)/;
+const figures: ReadonlySet<string> = new Set(canonicalMetrics);
 
-export const ofOneHost = (query: string): boolean => figureOfHost.test(query);
+/**
+ * Returns whether a query is over one figure that a host measures of itself, as `compileThreshold`
+ * makes it.
+ */
+export const ofOneHost = (query: string): boolean => figures.has(aggregated.exec(query)?.[1] ?? '');
 
 const operators = ['>', '>=', '<', '<=', '=='] as const;
 const aggregators = ['avg', 'max', 'min'] as const;

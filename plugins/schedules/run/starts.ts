@@ -1,3 +1,4 @@
+import { Slots } from 'svc/cron';
 import type { Kysely } from 'kysely';
 import type { Jobs } from 'svc/jobs';
 import {
@@ -13,7 +14,6 @@ import {
 import type { Authors } from '../author/authors.ts';
 import { ScheduleStore } from '../store/schedule-store.ts';
 import type { RunRow, ScheduleRow, ScheduleTables } from '../store/tables.ts';
-import { Slots } from '../when/slots.ts';
 import { atTime, type Occurrence } from './occurrence.ts';
 import { slotId } from './run-id.ts';
 

@@ -28,6 +28,9 @@ const perMinute =
   (ago) =>
     ((backMs - ago) / minute) * count;
 
+const noon = Date.UTC(2026, 10, 20, 12);
+const expiresIn = (days: number): Of => always(noon / 1_000 + days * 86_400);
+
 /** Worlds of each built-in rule. */
 const worlds: Readonly<Record<string, readonly World[]>> = {
   cpu_high: [
@@ -391,6 +394,43 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     },
   ],
   scrape_down: [{ name: 'up', labels: { job: 'node' }, bad: always(0), good: always(1) }],
+  check_down: [{ name: 'svc_check_up', bad: always(0), good: always(1) }],
+  check_stale: [{ name: 'svc_check_stale', bad: always(1), good: always(0) }],
+  check_slow: [
+    {
+      name: 'probe_duration_seconds',
+      labels: { job: 'checks' },
+      bad: (ago) => (ago < 30 * minute ? 2 : 0.2),
+      good: always(2),
+    },
+  ],
+  check_flapping: [
+    {
+      name: 'svc_check_up',
+      bad: (ago) => 1 + (Math.floor(ago / minute) % 2),
+      good: always(1),
+    },
+  ],
+  ...Object.fromEntries(
+    (
+      [
+        ['check_certificate_21_days', 10],
+        ['check_certificate_7_days', 3],
+        ['check_certificate_1_day', 0.5],
+      ] as const
+    ).map(([rule, days]) => [
+      rule,
+      [
+        {
+          name: 'probe_ssl_earliest_cert_expiry',
+          labels: { job: 'checks' },
+          bad: expiresIn(days),
+          good: expiresIn(30),
+        },
+      ],
+    ]),
+  ),
+  heartbeat_missed: [{ name: 'svc_heartbeat_up', bad: always(0), good: always(1) }],
   connected_store_down: [{ name: 'svc_connected_store_up', bad: always(0), good: always(1) }],
   notify_channel_failing: [
     {
@@ -410,7 +450,7 @@ type ShownRule = Readonly<Record<string, unknown>> & {
 
 /** The rules of the product, and the world of each with one that is bad and one that is well. */
 async function builtIn(t: TestContext) {
-  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const clock = new StoppedClock(noon);
   const { call, ingest } = await rulesHouse(t, { clock });
   const now = clock.now();
   const samples = (of: Of): readonly (readonly [number, number])[] =>
@@ -431,7 +471,11 @@ async function builtIn(t: TestContext) {
             ? { instance: who }
             : rule === 'series_limit_near'
               ? { sender: who }
-              : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+              : rule === 'heartbeat_missed'
+                ? { heartbeat: who }
+                : rule.startsWith('check_')
+                  ? { check: `${who} ${rule}` }
+                  : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
   const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
     world.flatMap(({ name, labels, bad, good }) => [
       ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),
@@ -493,7 +537,10 @@ const slips: Readonly<Record<string, (condition: Condition) => Condition | undef
       ? { ...rest, metric: `${metric}x` }
       : {
           ...rest,
-          expr: String(expr).replaceAll(/\b(node|svc|namedprocess|up)(_\w+)?\b(?!\()/g, '$&x'),
+          expr: String(expr).replaceAll(
+            /\b(node|svc|probe|namedprocess|up)(_\w+)?\b(?!\()/g,
+            '$&x',
+          ),
         },
   operator: ({ operator, expr, above, ...rest }) =>
     typeof operator === 'string'
@@ -553,7 +600,7 @@ test('a rule of the product that is changed in one place fails its test', async 
 });
 
 test('file descriptors run out for a process on its own limit, and for a machine on that of its kernel', async (t) => {
-  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const clock = new StoppedClock(noon);
   const { call, ingest } = await rulesHouse(t, { clock });
   const times = Array.from({ length: 41 }, (_, index) => clock.now() - (40 - index) * 30_000);
   const write = (name: string, labels: Readonly<Record<string, string>>, value: number) =>

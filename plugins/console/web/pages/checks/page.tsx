@@ -10,7 +10,7 @@ import { say } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
-import { Status, type Tone } from '../../kit/status.tsx';
+import { Mark, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import type { Check, Reading } from './check.ts';
 import { CheckDetail } from './detail.tsx';
@@ -64,11 +64,12 @@ const columns: readonly Column<Check>[] = [
   {
     head: text.name,
     cell: ({ name, target, state, cause }) => (
-      <Status tone={tones[state]}>
+      <span class="status">
+        <Mark tone={tones[state]} />
         <span class="cut" title={cause ?? undefined}>
           {name} <span class={state === 'down' ? 'critical' : 'soft'}>{cause ?? target}</span>
         </span>
-      </Status>
+      </span>
     ),
   },
   { head: text.state, width: '80px', cell: ({ state }) => text[state] },

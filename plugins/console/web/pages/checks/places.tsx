@@ -1,7 +1,7 @@
 import { moment } from '../../text/format.ts';
 import { checks as text } from '../../text/english/watch/checks.ts';
 import { say } from '../../text/words.ts';
-import { Status, type Tone } from '../../kit/status.tsx';
+import { Mark, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import type { Reading } from './check.ts';
 import { Phases } from './phases.tsx';
@@ -27,11 +27,12 @@ const columns: readonly Column<Reading>[] = [
   {
     head: text.place,
     cell: ({ place, state, cause }) => (
-      <Status tone={tones[state]}>
+      <span class="status">
+        <Mark tone={tones[state]} />
         <span class="cut" title={cause ?? undefined}>
           {place} <span class={state === 'failing' ? 'critical' : 'soft'}>{cause}</span>
         </span>
-      </Status>
+      </span>
     ),
   },
   { head: text.state, width: '100px', cell: ({ state }) => text[state] },

@@ -7,7 +7,7 @@ import { heartbeats as text } from '../../text/english/watch/heartbeats.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Copyable, Empty, Head } from '../../kit/parts.tsx';
-import { Status, type Tone } from '../../kit/status.tsx';
+import { Mark, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { Heartbeat } from './heartbeat.ts';
@@ -65,14 +65,15 @@ const columns: readonly Column<Heartbeat>[] = [
   {
     head: text.name,
     cell: ({ name, state, cause, cron, period_s: period }) => (
-      <Status tone={tones[state]}>
+      <span class="status">
+        <Mark tone={tones[state]} />
         <span class="cut" title={cause ?? undefined}>
           {name}{' '}
           <span class={state === 'down' ? 'critical' : 'soft'}>
             {cause ?? cron ?? `${period} s`}
           </span>
         </span>
-      </Status>
+      </span>
     ),
   },
   { head: text.state, width: '190px', rank: 1, cell: ({ state }) => text[state] },

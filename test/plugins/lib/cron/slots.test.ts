@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
-import { parseCron } from '../../../plugins/schedules/when/cron.ts';
-import { Slots } from '../../../plugins/schedules/when/slots.ts';
+import { parseCron, Slots } from 'svc/cron';
 
 type Row = readonly [expression: string, zone: string, from: string, slots: readonly string[]];
 
 /** Made with cron-parser 5.10.6: the next six slots around the changes of clocks in nine zones. */
 const { rows } = JSON.parse(
-  readFileSync(fileURLToPath(new URL('../../fixtures/cron-slots.json', import.meta.url)), 'utf8'),
+  readFileSync(
+    fileURLToPath(new URL('../../../fixtures/cron-slots.json', import.meta.url)),
+    'utf8',
+  ),
 ) as { readonly rows: readonly Row[] };
 
 /** Slots that cron-parser loses: its clocks go by whole hours, and those of Lord Howe by half an hour. */
