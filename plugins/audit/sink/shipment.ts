@@ -180,7 +180,7 @@ export class Shipment {
   }
 }
 
-/** As many of the rows as one batch takes; undefined if there are none. */
+/** Returns as many of the rows as one batch takes; undefined if there are none. */
 function fitting(rows: readonly Row[]): Batch | undefined {
   const [first, ...others] = rows;
   if (first === undefined) {

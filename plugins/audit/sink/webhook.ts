@@ -46,6 +46,6 @@ export function webhookSink({ url, secret, ca, now, fetch }: HttpParts): Sink {
   };
 }
 
-/** As webhook channels of notifications sign: over the time and the body. */
+/** Signs the time and the body, as webhook channels of notifications do. */
 const signatureOf = (secret: string, unixSeconds: number, body: string): string =>
   `t=${unixSeconds},v1=${createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex')}`;

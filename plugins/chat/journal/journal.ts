@@ -46,7 +46,7 @@ export type Entry =
       readonly content: string;
       readonly agent: string | undefined;
       readonly context: Readonly<Record<string, unknown>>;
-      /** What goes with the message, as text; absent if nothing does. */
+      /** Text that goes with the message; absent if nothing does. */
       readonly enclosed?: string;
       /** Context of a run requested by another agent. */
       readonly within?: Within;

@@ -1,6 +1,6 @@
 /** A playbook as steps that can be run one by one. */
 export interface Runbook {
-  /** What the readings need, such as an exporter; '' if nothing but the agent. */
+  /** Requirements of the readings, such as an exporter; '' if nothing but the agent. */
   readonly needs: string;
   readonly readings: Reading[];
   /** Whom to call and when. */

@@ -146,11 +146,11 @@ export interface Convention {
   readonly query: string;
   /** Name of the signal in reports; default: made of metric and title. */
   readonly name?: string;
-  /** Whether its labels name whom the thing calls. */
+  /** True if its labels name whom the thing calls. */
   readonly client?: boolean;
-  /** Whether everything around depends on it, as on what resolves names. */
+  /** True if everything around depends on it, as on what resolves names. */
   readonly everyone?: boolean;
-  /** Whether somebody else measures it, so that it goes on when the thing is gone. */
+  /** True if somebody else measures it, so that it goes on when the thing is gone. */
   readonly outside?: boolean;
   /** Weight from 0 to 1; default 1. */
   readonly weight?: number;

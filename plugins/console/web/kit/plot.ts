@@ -45,7 +45,7 @@ export interface PlotOptions {
   readonly axis?: Axis;
 }
 
-/** What a value axis has besides its unit. */
+/** Settings of a value axis besides its unit. */
 export interface Axis {
   readonly min?: number | undefined;
   readonly max?: number | undefined;

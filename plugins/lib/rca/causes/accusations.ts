@@ -2,7 +2,7 @@ import { gates } from '../signals/deviation.ts';
 import { answerKinds as answers, type NodeSignals } from '../signals/node-signals.ts';
 import { anomalous, type Scene, worstOf } from './scene.ts';
 
-/** Who names a node in lines as one that it called. */
+/** Caller that names a node in its lines. */
 export interface Accuser {
   readonly name: string;
   readonly evidence: string;

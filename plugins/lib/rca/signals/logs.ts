@@ -68,7 +68,7 @@ export const linesDuring = (log: LogTemplate, incident: Period): readonly number
 const leastSteady = 0.9;
 const leastBuckets = 4;
 const leastExpected = 6;
-/** What stops coming says less than what begins: work may have ended. */
+/** Score of lines that stop coming, which say less than those that begin: work may have ended. */
 const goneScore = 0.3;
 
 /** Returns a template that came all the time, and not once in the whole buckets of the incident. */

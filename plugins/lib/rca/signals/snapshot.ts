@@ -107,7 +107,7 @@ export interface Edge {
   readonly relation: string;
   readonly origin: EdgeOrigin;
   readonly evidence?: string;
-  /** How sure it is, from 0 to 1; default 1. */
+  /** Certainty from 0 to 1; default 1. */
   readonly weight?: number;
 }
 

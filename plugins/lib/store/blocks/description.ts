@@ -10,7 +10,7 @@ export type DescribedRow = Pick<BlockRow, 'level' | 'mint' | 'maxt' | 'rows' | '
 export interface BlockDescription extends DescribedRow {
   /** Names of blocks whose data it holds in their place. */
   readonly replaces: readonly string[];
-  /** What the store keeps beside the row: its position in the log, which chunks there are. */
+  /** Details that the store keeps beside the row: its position in the log, which chunks there are. */
   readonly store: unknown;
 }
 

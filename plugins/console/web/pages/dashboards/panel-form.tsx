@@ -128,7 +128,7 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
   );
 }
 
-/** Of a text only its title is written here. */
+/** Returns the body of a panel; of a text only its title is written here. */
 const bodyOf = (panel: Panel | undefined, { title, ...drawn }: Record<string, string>) =>
   panel?.content === undefined ? { title, ...drawn } : { title };
 

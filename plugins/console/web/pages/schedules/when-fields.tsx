@@ -4,7 +4,7 @@ import { schedules as text } from '../../text/english/act/schedules.ts';
 const triggers = ['cron', 'incident', 'deploy', 'agent_offline'] as const;
 const severities = ['info', 'warning', 'critical'] as const;
 
-/** What starts the runs of a schedule, as it is being filled in. */
+/** Start of the runs of a schedule, as it is being filled in. */
 export interface When {
   readonly trigger: (typeof triggers)[number];
   readonly cron: string;
