@@ -85,7 +85,7 @@ test('over the tunnel a service is restarted once for a key, whatever happens to
       code: 'forbidden',
     },
   );
-  assert.ok(edge.lines.some((line) => line.includes('skills.probes must be a list')));
+  assert.ok(edge.lines.some((line) => line.includes('skills.probes may list only')));
   assert.ok(
     readFileSync(join(dataDir, 'plugins/edge-skills/skills.log'), 'utf8').includes(
       '"audit_id":"audit-1"',

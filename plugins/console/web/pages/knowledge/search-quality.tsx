@@ -1,4 +1,5 @@
 import { api } from '../../client/api.ts';
+import { useSeesAll } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { searchQuality as text } from '../../text/english/learn/knowledge.ts';
 import { count, say } from '../../text/words.ts';
@@ -66,7 +67,9 @@ export function SearchQuality() {
 
 /** Only where a model is set: words alone need no comparison. */
 function Measure() {
-  const { value } = useData<Index>('/knowledge/index', { every: 60_000 });
+  const { value } = useData<Index>(useSeesAll() ? '/knowledge/index' : undefined, {
+    every: 60_000,
+  });
   const { model, weight, measure } = value?.vectors ?? { model: null, weight: 0, measure: null };
   if (model === null) {
     return null;
