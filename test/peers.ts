@@ -17,6 +17,7 @@ export const peers = {
   logger: 'bsdutils',
   logrotate: 'logrotate',
   nginx: 'nginx-light',
+  ping: 'iputils-ping',
   prlimit: 'util-linux',
   prometheus: 'prometheus',
   'prometheus-alertmanager': 'prometheus-alertmanager',

@@ -222,7 +222,7 @@ describe('watching folders', () => {
     folder.write('new.md', '1');
     await tells(folder.at('new.md'));
     assert.deepEqual(log.lines, [
-      'warn: no file watches left, polling this folder instead; raise fs.inotify.max_user_watches or ulimit -n',
+      'warn: no file watches left; polling this folder instead; raise fs.inotify.max_user_watches or ulimit -n',
     ]);
   });
 

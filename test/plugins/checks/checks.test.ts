@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 
 import { startTestHost } from 'svc/testing';
 
+import { peer } from '../../peers.ts';
 import { HandClock } from '../alert/engine-house.ts';
 
 const path = '/api/v1/checks';
@@ -84,4 +85,20 @@ test('what a place may not reach, and a place that is away, say nothing about th
   assert.equal(readings[0].state, 'offline');
   assert.match(readings[0].cause, /outbound\.allow_private/);
   assert.deepEqual([readings[1].state, readings[1].cause], ['offline', 'there is no agent gone']);
+});
+
+test('a host is pinged with the program of the system', async (t) => {
+  if (peer(t, 'ping') === undefined) {
+    return;
+  }
+  const house = await startTestHost(t, {
+    plugins: ['programs', 'checks'],
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' },
+  });
+  const { success, readings } = await house.json(
+    `${path}/try`,
+    send({ target: '127.0.0.1', ip: '4' }),
+  );
+  assert.equal(success, true, readings[0].cause);
+  assert.ok(readings[0].phases.rtt >= 0 && readings[0].address === '127.0.0.1');
 });

@@ -16,5 +16,5 @@ export const area: Area = {
     GET     /hb/{token}/{signal}               public
     POST    /hb/{token}/{signal}               public
   `,
-  houseWide: ['heartbeats'],
+  houseWide: ['heartbeats', 'hb'],
 };
