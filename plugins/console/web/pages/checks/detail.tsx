@@ -116,7 +116,7 @@ function History({ path }: { readonly path: string }) {
   return (
     <Section title={text.history}>
       {value?.changes.length === 0 && <Empty title={text.noHistory} />}
-      <ul class="list">
+      <ul class="list tall">
         {value?.changes.map(({ at, state, cause, places }) => (
           <li key={at}>
             <Time at={at} as="clock" /> {text[state as Check['state']]}{' '}
