@@ -142,7 +142,11 @@ export class Checks {
       return this.#checkOf(after);
     });
     watch.put(check);
-    void (!check.paused && void watch.run(check));
+    if (check.paused) {
+      await watch.rest(check);
+    } else {
+      void watch.run(check);
+    }
     return this.#shown(check);
   }
 

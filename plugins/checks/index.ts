@@ -2,7 +2,7 @@ import { DeviceDirectory } from 'svc/contracts/device';
 import { EdgeFleet } from 'svc/contracts/edge';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { Programs } from 'svc/contracts/programs';
-import { definePlugin, Outgoing } from 'svc/sdk';
+import { definePlugin, messageOf, Outgoing } from 'svc/sdk';
 
 import { checkRoutes } from './check-routes.ts';
 import type { CheckTables } from './check/check-store.ts';
@@ -46,11 +46,24 @@ export default definePlugin({
       pause,
       signal: scope.signal,
       write: async (rows) => void (ingest.available && (await ingest.get().write(rows))),
-      end: async (name) =>
-        void (
-          ingest.available &&
-          (await ingest.get().end([{ name: 'check', op: '=', value: name }], clock.now()))
-        ),
+      end: async (name) => {
+        try {
+          await (ingest.available &&
+            ingest.get().end(
+              [
+                { name: '__name__', op: '=~', value: 'svc_check_.+|probe_.+' },
+                { name: 'check', op: '=', value: name },
+              ],
+              clock.now(),
+            ));
+        } catch (error) {
+          // They end by themselves, five minutes after the last sample.
+          log.debug(
+            { check: name, cause: messageOf(error) },
+            'ending the series of a check failed',
+          );
+        }
+      },
     });
     const checks = new Checks({ tables, secrets, clock, watch, places, pause });
     await checks.load();

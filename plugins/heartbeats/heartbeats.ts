@@ -144,7 +144,7 @@ export class Heartbeats {
       return after;
     });
     this.#parts.reports.put(row);
-    await this.#parts.reports.tick();
+    await (row.paused === 1 ? this.#parts.reports.rest(row) : this.#parts.reports.tick());
     return this.get(name);
   }
 

@@ -30,7 +30,13 @@ export default definePlugin({
           async () =>
             void (
               ingest.available &&
-              (await ingest.get().end([{ name: 'heartbeat', op: '=', value: name }], clock.now()))
+              (await ingest.get().end(
+                [
+                  { name: '__name__', op: '=~', value: 'svc_heartbeat_.+' },
+                  { name: 'heartbeat', op: '=', value: name },
+                ],
+                clock.now(),
+              ))
             ),
         ),
     });

@@ -53,6 +53,11 @@ export class Reports {
     this.#rows.set(row.id, row);
   }
 
+  /** Ends the series of a heartbeat that is paused. */
+  async rest({ name }: HeartbeatRow): Promise<void> {
+    await this.#parts.end(name);
+  }
+
   async remove({ id, name }: HeartbeatRow): Promise<void> {
     this.#rows.delete(id);
     await this.#parts.end(name);

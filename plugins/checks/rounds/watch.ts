@@ -78,6 +78,12 @@ export class Watch {
     }
   }
 
+  /** Ends the series of a check that is paused, so that no rule goes on firing. */
+  async rest({ id, name }: Check): Promise<void> {
+    await this.#running.get(id);
+    await this.#parts.end(name);
+  }
+
   async remove(check: Check): Promise<void> {
     this.#timetable.remove(check.id);
     this.#checks.delete(check.id);

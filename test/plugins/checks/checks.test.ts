@@ -7,6 +7,7 @@ import { startTestHost } from 'svc/testing';
 
 import { peer } from '../../peers.ts';
 import { HandClock } from '../alert/engine-house.ts';
+import { until } from '../edge/house.ts';
 
 const path = '/api/v1/checks';
 const send = (body: object, method = 'POST'): RequestInit => ({
@@ -68,12 +69,25 @@ test('an address is watched: its verdict, its series, and how long it was up', a
   status = 200;
   await house.json(`${path}/shop/run`, send({}));
 
+  const seriesOf = async (): Promise<number> => {
+    const query = encodeURIComponent('{check="shop"}');
+    const { data } = await house.json(
+      `/prometheus/api/v1/query?query=${query}&time=${clock.now() / 1_000}`,
+    );
+    return data.result.length;
+  };
+  await until('its series', async () => (await seriesOf()) > 5);
+
   const { ratio, measured_ms: measured, changes } = await house.json(`${path}/shop/uptime?days=1`);
   assert.deepEqual([measured, Math.round(ratio * 90)], [90_000, 60]);
   assert.deepEqual(
     changes.map(({ state }: { state: string }) => state),
     ['up', 'down', 'up'],
   );
+
+  clock.advance(1_000);
+  const paused = await house.json(`${path}/shop`, send({ paused: true }, 'PATCH'));
+  assert.deepEqual([paused.state, await seriesOf()], ['paused', 0]);
 });
 
 test('what a place may not reach, and a place that is away, say nothing about the target', async (t) => {
