@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { isSvcError } from 'svc/sdk';
 
 import type { CheckKind, Facts, Order, Place, Reading } from './model/check.ts';
@@ -31,12 +33,19 @@ const probes: Readonly<Record<CheckKind, Probe>> = {
  */
 export async function probe(order: Order, place: Place, signal: AbortSignal): Promise<Reading> {
   const timeout = AbortSignal.timeout(order.timeout_ms);
+  const end = new AbortController();
+  // By hand: AbortSignal.any keeps what hangs on a signal that lives long alive on Node 20.
+  const stop = (): void => end.abort();
+  const signals = [signal, timeout];
+  setMaxListeners(0, signal);
+  signals.forEach((one) => one.addEventListener('abort', stop, { once: true }));
+  void (signal.aborted && stop());
   const watch = new Stopwatch(place);
   const facts = await probes[order.kind](
     order,
     { ...place, reach: refusing(place) },
     watch,
-    AbortSignal.any([signal, timeout]),
+    end.signal,
   )
     .then((found): Facts => ({
       connected: true,
@@ -57,7 +66,8 @@ export async function probe(order: Order, place: Place, signal: AbortSignal): Pr
         phases: watch.phases,
         ...(error instanceof UntrustedError && { certificate: error.certificate }),
       };
-    });
+    })
+    .finally(() => signals.forEach((one) => one.removeEventListener('abort', stop)));
   return judge(order, facts, place.now());
 }
 
