@@ -16,7 +16,7 @@ const [tickMs, rowsMs, verdictsMs, uptimeMs] = [250, 1_000, 30_000, 60_000];
 export default definePlugin({
   errors,
   async activate(ctx) {
-    const { clock, log, scope, services, secrets } = ctx;
+    const { clock, log, metrics, scope, services, secrets } = ctx;
     const outgoing = services.use(Outgoing);
     const ingest = services.maybe(MetricsIngest);
     const tables = ctx.db<CheckTables>();
@@ -45,6 +45,15 @@ export default definePlugin({
       places,
       pause,
       signal: scope.signal,
+      delays: metrics.histogram(
+        'round_delay_seconds',
+        'Time by which rounds of checks began late.',
+        [0.1, 0.25, 0.5, 1, 2.5, 5],
+      ),
+      leftOut: metrics.counter(
+        'rounds_skipped_total',
+        'Rounds of checks that were due while the last one, or as many as run at once, were under way.',
+      ),
       write: async (rows) => void (ingest.available && (await ingest.get().write(rows))),
       end: async (name) => {
         try {

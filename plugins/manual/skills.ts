@@ -41,7 +41,7 @@ export const manualSkills = (library: Library): readonly ToolSkill[] => [
     key: 'manual_search',
     name: 'Search the manual of svc',
     description:
-      'Sections of the svc manual that answer a question: how to set up, connect or configure something, and what a field or setting means.',
+      'Searches the svc manual: how to set up, connect or configure something, and what a field or setting means.',
     params: Question,
     run: async ({ query, limit }) => {
       const hits = answering(await library.all(), query).slice(0, limit);

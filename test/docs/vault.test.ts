@@ -54,7 +54,7 @@ test('there are 120 playbooks or more, each with a title of its own, tags, all h
 const changing =
   /^\s*(?:sudo )?(?:systemctl (?:restart|stop|start|reload)|kubectl (?:rollout undo|delete|patch|drain|cordon|set|apply)|docker (?:update|image prune|builder prune)|sysctl -w|lvextend|truncate|apt-get install|redis-cli config set|ethtool -[GLs] |ip link set|nft (?:add|insert)|mdadm .*--(?:add|fail|re-add)|svc (?:setting set|edge (?:upgrade |rotate|uninstall)|store (?:drop|mend)|backup restore|token revoke|plugin reload))|pg_(?:terminate_backend|drop_replication_slot)\(|mysql .*-e "(?:kill|alter)|-X (?:DELETE|PUT) /m;
 
-test('each playbook says whom to call, and each step that changes something states its risk, duration and undo', () => {
+test('each playbook lists contacts, and each step that makes a change states its risk, duration and undo', () => {
   let steps = 0;
   const silent: string[] = [];
   for (const { path, body } of playbooks) {

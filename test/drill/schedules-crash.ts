@@ -108,7 +108,7 @@ async function settle(url: string, id: number, folder: string): Promise<Record<s
           `session of ${run}`,
         );
       }
-      assert.equal(sent.size, items.length, 'something was sent for a slot that has no run');
+      assert.equal(sent.size, items.length, 'an answer was sent for a slot without a run');
       const { skipped } = await call(url, 'GET', `/schedules/${id}`);
       return { runs: items.length, 'left out': skipped };
     }

@@ -176,15 +176,8 @@ export class SessionStore {
     return rows.map(({ content }) => content);
   }
 
-  async answerOf(session: string, run: string): Promise<string | undefined> {
-    const row = await this.#tables.read
-      .selectFrom('chat_messages')
-      .select('content')
-      .where('session_id', '=', session)
-      .where('run_id', '=', run)
-      .where('role', '=', 'assistant')
-      .executeTakeFirst();
-    return row?.content;
+  answerOf(session: string, run: string): Promise<string | undefined> {
+    return this.#contentOf(session, run, 'assistant');
   }
 
   message(id: number): Promise<MessageRow | undefined> {
@@ -209,13 +202,21 @@ export class SessionStore {
   }
 
   /** Returns what a person wrote to start a run. */
-  async questionOf(session: string, run: string): Promise<string | undefined> {
+  questionOf(session: string, run: string): Promise<string | undefined> {
+    return this.#contentOf(session, run, 'user');
+  }
+
+  async #contentOf(
+    session: string,
+    run: string,
+    role: 'assistant' | 'user',
+  ): Promise<string | undefined> {
     const row = await this.#tables.read
       .selectFrom('chat_messages')
       .select('content')
       .where('session_id', '=', session)
       .where('run_id', '=', run)
-      .where('role', '=', 'user')
+      .where('role', '=', role)
       .executeTakeFirst();
     return row?.content;
   }

@@ -1,4 +1,11 @@
-import { type Clock, type Logger, messageOf, type Tables } from 'svc/sdk';
+import {
+  type Clock,
+  type Counter,
+  type Histogram,
+  type Logger,
+  messageOf,
+  type Tables,
+} from 'svc/sdk';
 
 import { type Check, orderOf } from '../check/check.ts';
 import { checkStore, type CheckTables } from '../check/check-store.ts';
@@ -18,6 +25,10 @@ export interface WatchParts extends RoundParts {
   readonly write: (rows: readonly SampleRow[]) => Promise<void>;
   /** Ends the series of a check. */
   readonly end: (name: string) => Promise<void>;
+  /** Seconds that rounds begin late. */
+  readonly delays: Histogram;
+  /** Rounds that were due while the last one, or as many as run at once, were under way. */
+  readonly leftOut: Counter;
   /** Ends with the plugin. */
   readonly signal: AbortSignal;
 }
@@ -39,7 +50,6 @@ export class Watch {
   readonly #running = new Map<number, Promise<void>>();
   #rows: SampleRow[] = [];
   #lost = 0;
-  #latest = 0;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -56,13 +66,6 @@ export class Watch {
   /** The last vote of each place. */
   votesOf({ id }: Pick<Check, 'id'>): readonly Vote[] {
     return this.#votes.get(id) ?? [];
-  }
-
-  /** Longest delay of a round since the last call, in milliseconds. */
-  takeLatest(): number {
-    const latest = this.#latest;
-    this.#latest = 0;
-    return latest;
   }
 
   /** Takes a check in as it is now. */
@@ -97,12 +100,14 @@ export class Watch {
   tick(): void {
     const now = this.#parts.clock.monotonic();
     for (const { id, lateMs } of this.#timetable.due(now)) {
-      this.#latest = Math.max(this.#latest, lateMs);
       const check = this.#checks.get(id);
       // The one before is bounded by its timeouts, and its result is newer than this one would be.
-      if (check !== undefined && !this.#running.has(id) && this.#running.size < maxRunning) {
-        void this.#start(check);
+      if (check === undefined || this.#running.has(id) || this.#running.size >= maxRunning) {
+        this.#parts.leftOut.add(1);
+        continue;
       }
+      this.#parts.delays.observe(lateMs / 1_000);
+      void this.#start(check);
     }
   }
 

@@ -42,6 +42,9 @@ export function orderFault(
   if (server !== undefined && hostPort(server, 53) === undefined) {
     return { field: 'server', message: 'must be host or host:port' };
   }
+  if (kind === 'dns' && server === undefined && order.ip !== 'any') {
+    return { field: 'ip', message: 'is for the address of a name server; set server as well' };
+  }
   for (const [index, text] of conditions.entries()) {
     const condition = parseCondition(text);
     if ('fault' in condition) {

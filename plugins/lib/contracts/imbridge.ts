@@ -64,7 +64,7 @@ export interface ImEvent {
   readonly key: string;
   /**
    * `action`: a button was pressed or a form submitted, and `text` is its token. `home`: the page of the app was opened.
-   * `links`: somebody shows others addresses of svc, which `text` has line by line.
+   * `links`: a message contains links to svc; `text` has one per line.
    */
   readonly kind: 'message' | 'action' | 'home' | 'links';
   readonly sender: string;

@@ -215,7 +215,7 @@ test(
       createTcp().on('connection', (socket) => socket.destroy()),
     );
     const gone = createTcp();
-    const nobody = await listening(t, gone);
+    const closedPort = await listening(t, gone);
     gone.close();
 
     const page = (path: string, module = 'http', more: Partial<Order> = {}): Target => ({
@@ -268,9 +268,9 @@ test(
       page('/agent', 'http', {}),
       { name: 'http6', module: 'http6', order: { kind: 'http', target: `http://[::1]:${six}/` } },
       {
-        name: 'http nobody',
+        name: 'http closed port',
         module: 'http',
-        order: { kind: 'http', target: `http://127.0.0.1:${nobody}/` },
+        order: { kind: 'http', target: `http://127.0.0.1:${closedPort}/` },
       },
       {
         name: 'http not http',
@@ -296,7 +296,7 @@ test(
       tls('no TLS', http, 'tls'),
       tcp('open', mute),
       tcp('closed at once', closed),
-      tcp('nobody', nobody),
+      tcp('closed port', closedPort),
     ] as readonly Target[];
     assert.ok(all.length >= 40, String(all.length));
 

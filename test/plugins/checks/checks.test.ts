@@ -85,6 +85,10 @@ test('an address is watched: its verdict, its series, and how long it was up', a
     ['up', 'down', 'up'],
   );
 
+  clock.advance(45_000);
+  await until('a round at its time', async () =>
+    /^svc_checks_round_delay_seconds_count 1$/m.test(await (await house.fetch('/metrics')).text()),
+  );
   clock.advance(1_000);
   const paused = await house.json(`${path}/shop`, send({ paused: true }, 'PATCH'));
   assert.deepEqual([paused.state, await seriesOf()], ['paused', 0]);

@@ -146,11 +146,9 @@ test('a form silences and another adds a note, for whoever may, through the gate
   const { office, app, incident, send, texts, statusNow } = await burning(t, ['C1']);
   await settled(() => texts().some((text) => text.includes('FIRING')), texts);
   const notice = app.fake.standing.find(({ text }) => text.includes('FIRING'))!;
-  // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
-  const elements = (notice.raw['blocks'] as any[]).at(-1).elements as {
-    text: { text: string };
-    value: string;
-  }[];
+  const { elements } = (
+    notice.raw['blocks'] as { elements: { text: { text: string }; value: string }[] }[]
+  ).at(-1)!;
   const press = (label: string, user: string, trigger_id: string) =>
     send({
       type: 'block_actions',

@@ -111,6 +111,7 @@ test('what is not a condition or an order is refused with its field', () => {
     [{ headers: { 'x a': 'b' } }, 'headers/x a'],
     [{ conditions: ['[STATUS] == 200', 'x'] }, 'conditions/1'],
     [{ kind: 'dns', target: 'x', server: 'http://x' }, 'server'],
+    [{ kind: 'dns', target: 'x', ip: '6' }, 'ip'],
   ] as const;
   for (const [change, field] of faults) {
     assert.equal(orderFault({ ...order, conditions: [], ...change })?.field, field);
