@@ -45,8 +45,6 @@ export async function compiledHost(root, program = 'svc') {
         used(folder);
         return file;
       }
-      // Deleted while a svc was running from it, which then wrote to it again: it is incomplete.
-      rmSync(folder, { recursive: true, force: true });
       mkdirSync(draft, { recursive: true });
     } catch {
       // Not ours to write, or to trust: the next one.
@@ -60,7 +58,7 @@ export async function compiledHost(root, program = 'svc') {
       symlinkSync(join(root, 'node_modules'), join(draft, 'node_modules'));
     }
     forget(home, folder);
-    place(draft, folder);
+    place(draft, folder, fileOf[program]);
     return join(folder, fileOf[program]);
   }
   return undefined;
@@ -190,13 +188,22 @@ function openToAll(draft) {
 
 const isOurs = (path) => statSync(path).uid === process.getuid();
 
-/** Another start may have been first; then its result, made from the same sources, is as good. */
-function place(draft, folder) {
+/**
+ * Moves the draft to its place. Another start may have been first: its result, made from the same
+ * sources, is as good, and may be running already. A folder without `file` is not a result: it was
+ * deleted while a svc was running from it, which then wrote to it again.
+ */
+function place(draft, folder, file) {
+  const remains = `${draft}-remains`;
   try {
+    if (existsSync(folder) && !existsSync(join(folder, file))) {
+      renameSync(folder, remains);
+    }
     renameSync(draft, folder);
   } catch {
     rmSync(draft, { recursive: true, force: true });
   }
+  rmSync(remains, { recursive: true, force: true });
 }
 
 /** Marks the folder as recently used; fails silently for one that belongs to another user. */

@@ -21,7 +21,7 @@ async function until(
   path: () => string,
   holds: (text: string) => boolean,
 ): Promise<void> {
-  for (const deadline = Date.now() + 60_000; ; await pause(200)) {
+  for (const deadline = Date.now() + 100_000; ; await pause(200)) {
     const answer = await house.fetch(path());
     const text = await answer.text();
     assert.equal(answer.status, 200, text);
@@ -30,7 +30,7 @@ async function until(
     }
     assert.ok(
       Date.now() < deadline,
-      `within 60 s: ${path()} has something to tell; last: ${text.slice(0, 500)}`,
+      `within 100 s: ${path()} has something to tell; last: ${text.slice(0, 500)}`,
     );
   }
 }

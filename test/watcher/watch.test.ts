@@ -13,6 +13,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { watchFolders } from '../../bin/serve/watcher/watch.ts';
+import { RootWatch } from '../../bin/serve/watcher/watch-root.ts';
 import type { WatchOptions } from '../../core/sdk/index.ts';
 import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 
@@ -41,6 +42,33 @@ async function watching(
 }
 
 describe('watching folders', () => {
+  test('a scan that outlasts the wait for it reports no file that is as it was', async (t) => {
+    const folder = dropFolder(t);
+    for (let number = 0; number < 500; number += 1) {
+      folder.write(`old-${number}.md`, '1');
+    }
+    // Times of files are those of the kernel's last tick.
+    await delay(50);
+    const told = new Set<string>();
+    const watch = new RootWatch(folder.path, {
+      ignore: () => false,
+      changed: (path) => told.add(path),
+      since: Infinity,
+      armWithinMs: 0,
+      log: listening(),
+    });
+    t.after(() => watch.close());
+    await watch.ready;
+
+    // Not before the scan is over is every change sure to be seen.
+    for (let round = 0; !told.has(folder.at('new.md')); round += 1) {
+      assert.ok(round < 600, 'the watch hears of a file that changes again and again');
+      folder.write('new.md', String(round));
+      await delay(50);
+    }
+    assert.deepEqual([...told], [folder.at('new.md')]);
+  });
+
   test('tells of files that are added, edited, replaced by a rename, renamed and deleted, at any depth', async (t) => {
     const folder = dropFolder(t);
     const { tells } = await watching(t, [folder.path]);

@@ -14,12 +14,13 @@ export interface RootWatchOptions {
    * Time since which changes count, even if the watch began later; in milliseconds since the epoch.
    */
   readonly since: number;
+  /** Time after which the watch counts as ready although the first scan goes on; 5 s by default. */
+  readonly armWithinMs?: number;
   readonly log: Logger;
 }
 
 const lookEveryMs = 1_000;
 const pollEveryMs = 500;
-const armWithinMs = 5_000;
 
 /** No watches or file descriptors left: asking for each file's state still works. */
 const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
@@ -83,7 +84,7 @@ export class RootWatch {
   }
 
   async #arm(real: string): Promise<void> {
-    const { ignore, changed, since } = this.#options;
+    const { ignore, changed, since, armWithinMs = 5_000 } = this.#options;
     const named = (path: string): string => join(this.#root, relative(real, path));
     const watcher = watch(real, {
       alwaysStat: true,
@@ -94,16 +95,22 @@ export class RootWatch {
       ignored: (path) => path !== real && (isNoise(basename(path)) || ignore(named(path))),
     });
     this.#watcher = watcher;
-    let arming = true;
+    // The first scan reports every file, and on a busy machine it outlasts the wait for it: until it
+    // ends, only what has changed since then counts.
+    let scanning = true;
+    let countsSince = since;
+    watcher.once('ready', () => (scanning = false));
     watcher.on('all', (_event, path, stats) => {
       // The root itself is looked at by whoever waits for the watch to be ready.
-      if (!arming || (path !== real && stats !== undefined && stats.ctimeMs >= since)) {
+      const isNew = path !== real && (stats?.ctimeMs ?? Date.now()) >= countsSince;
+      if (!scanning || isNew) {
         changed(named(path));
       }
     });
     watcher.on('error', (error) => this.#failed(error));
-    await armed(watcher, this.#closing.signal);
-    arming = false;
+    const began = Date.now();
+    await armed(watcher, armWithinMs, this.#closing.signal);
+    countsSince = Math.min(since, began);
   }
 
   #failed(error: unknown): void {
@@ -143,9 +150,9 @@ const isNoise = (name: string): boolean =>
   name === 'node_modules' || /^\.|~$|^#.*#$|^4913$|\.(sw[a-z]|tmp|bak|part)$/.test(name);
 
 /** Resolves when changes are being noticed, or when that takes too long, or at the end. */
-function armed(watcher: FSWatcher, end: AbortSignal): Promise<void> {
+function armed(watcher: FSWatcher, withinMs: number, end: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, armWithinMs);
+    const timer = setTimeout(done, withinMs);
     function done(): void {
       clearTimeout(timer);
       end.removeEventListener('abort', done);

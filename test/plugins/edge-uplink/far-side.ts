@@ -191,7 +191,7 @@ export async function startManager(t: TestContext) {
   };
 }
 
-export async function until(what: string, holds: () => boolean, withinMs = 20_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, withinMs = 60_000): Promise<void> {
   for (const deadline = Date.now() + withinMs; !holds();) {
     if (Date.now() > deadline) {
       throw new Error(`within ${withinMs / 1000} s: ${what}`);
