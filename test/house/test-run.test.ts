@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -109,6 +109,61 @@ test('a file that does not end is stopped at its deadline and named, and the oth
   assert.equal(code, 1);
   assert.match(stderr, /a\.test\.ts: (exited with an error|hangs) \(test timed out after 3000ms\)/);
   assert.match(stdout, /# pass 1\n/);
+});
+
+/** Runs `npm test -- --second-look` in a project that has these tests and nothing else. */
+async function lookTwice(texts: Readonly<Record<string, string>>): Promise<Ended> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-run-'));
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  cpSync(join(projectRoot, 'bin/dev/test'), join(folder, 'bin/dev/test'), { recursive: true });
+  symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules'));
+  for (const name of ['package.json', 'tsconfig.json']) {
+    cpSync(join(projectRoot, name), join(folder, name));
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    write(
+      name,
+      `import assert from 'node:assert/strict';
+       import { existsSync, writeFileSync } from 'node:fs';
+       import { test } from 'node:test';
+       ${text}`,
+    );
+  }
+  try {
+    return await node(folder, 'bin/dev/test/test.mjs', '--second-look');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const redOnce = `test('red once', () => { const was = existsSync('was'); writeFileSync('was', ''); assert.ok(was); });`;
+const green = `test('green', () => {});`;
+
+test('a second look at few red files tells chance from fault, and names both', async () => {
+  const lucky = await lookTwice({ 'test/a.test.ts': redOnce, 'test/b.test.ts': green });
+  assert.equal(lucky.code, 0, lucky.stderr);
+  assert.match(lucky.stderr, /Failed:\n.*a\.test\.ts: red once/);
+  assert.match(lucky.stderr, /so they depend on load or order: test\/a\.test\.ts\n$/);
+
+  const red = await lookTwice({
+    'test/a.test.ts': redOnce,
+    'test/b.test.ts': `test('red', () => assert.fail('always'));`,
+  });
+  assert.equal(red.code, 1);
+  assert.match(red.stderr, /Red again on their own: test\/b\.test\.ts\n$/);
+});
+
+test('more red files than a coincidence explains get no second look', async () => {
+  const texts = [1, 2, 3, 4, 5, 6].map((number) => [
+    `test/${number}.test.ts`,
+    redOnce.replaceAll(`'was'`, `'was-${number}'`),
+  ]);
+  const { code, stderr } = await lookTwice(Object.fromEntries(texts));
+  assert.equal(code, 1);
+  assert.doesNotMatch(stderr, /Second look/);
 });
 
 test('a part of a path that fits no file is a mistake, not a success', async () => {

@@ -1,6 +1,6 @@
 // Runs the given test files, paths from the folder it is started in, in the given order as one run of node's own test runner, so that its
 // closing lines count all of them. (`node --test a b` would sort them by name.) Started by bin/dev/test/test.mjs.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from 'node:test';
@@ -19,6 +19,10 @@ const built = await buildTests(resolve(''), files, folder);
 process.env.SVC_TEST_BUILT = folder;
 const programs = new Map(rooms(files).map((room) => [roomProgram(folder, room, built), room]));
 const failures = [];
+/** Files of those failures; where to write them, which is not for runs that a test starts. */
+const red = new Set();
+const redFile = process.env.SVC_TEST_RED;
+delete process.env.SVC_TEST_RED;
 const heardOf = new Set();
 const tookMs = new Map();
 /** File whose tests are being reported: those of one come before those of the next. */
@@ -49,9 +53,10 @@ events.on('test:fail', ({ name, nesting, details: { error, duration_ms: ms }, sk
     return;
   }
   const room = [...programs].find(([program]) => program === resolve(name))?.[1];
-  const where = room === undefined ? current : room.join(', ');
+  const where = room ?? [current];
+  where.forEach((file) => red.add(file));
   const what = nesting > 0 ? name : room === undefined ? 'does not load' : 'exited with an error';
-  failures.push(`${where}: ${what} (${causeOf(error)})`);
+  failures.push(`${where.join(', ')}: ${what} (${causeOf(error)})`);
 });
 events.on('test:pass', ({ name, nesting, details: { duration_ms: ms } }) =>
   told(name, nesting, ms),
@@ -62,6 +67,10 @@ report.once('end', () => {
   rmSync(folder, { recursive: true, force: true });
   const silent = files.filter((file) => !heardOf.has(file));
   failures.push(...silent.map((file) => `${file}: contains no test, or did not reach it`));
+  silent.forEach((file) => red.add(file));
+  if (redFile !== undefined) {
+    writeFileSync(redFile, JSON.stringify([...red]));
+  }
   process.stdout.write(
     `\n${figures()
       .map((line) => `# ${line}\n`)
