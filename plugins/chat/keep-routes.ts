@@ -13,21 +13,21 @@ const messageId = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Answer; default: the last one of the session',
+    description: 'Answer; default: the last one in the session',
   }),
 );
 
 const KeepBody = Type.Object({
   as: Type.Enum(['note', 'document', 'investigation'], {
     description:
-      'note: in the timeline of an incident; document: in the knowledge; investigation: a note, and the incident is investigated again',
+      'note: adds it to the timeline of an incident; document: stores it in the knowledge base; investigation: adds a note and investigates the incident again',
   }),
   message_id: messageId,
   incident_id: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Incident of a note or an investigation; default: that of the session',
+      description: 'Incident for a note or an investigation; default: that of the session',
     }),
   ),
   path: Type.Optional(
@@ -99,7 +99,7 @@ export const keepRoutes = ({
       devices: 'narrowed',
       summary: 'Share an answer with colleagues for 30 days',
       description:
-        'The link opens for signed-in users who see all devices and organizations that you see.',
+        'Signed-in users can open the link if they see all devices and organizations that you see.',
       params: BySession,
       body: Type.Object({ message_id: messageId }),
       response: ShareItem,

@@ -37,7 +37,7 @@ const definitionRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     access: action,
     summary: 'Create a check, which runs at once and then at its interval',
     description:
-      'svc connects only to addresses that outbound.allow_private permits; an agent only to those that the policy of its machine permits.',
+      'svc connects only to addresses that outbound.allow_private permits; an agent connects only to addresses that the policy of its machine permits.',
     body: CheckDraft,
     response: CheckShown,
     errors: ['conflict'],
@@ -59,9 +59,9 @@ const definitionRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     ifMatch: true,
     access: action,
     brief: ['name'],
-    summary: 'Change a check; its name and kind stay',
+    summary: 'Change a check; its name and kind do not change',
     description:
-      'Omitted fields stay unchanged, including the sealed ones; null restores the default of a field.',
+      'Omitted fields, including sealed ones, stay unchanged; null restores the default of a field.',
     params: ByName,
     body: CheckChangeSchema,
     response: CheckShown,
@@ -113,7 +113,7 @@ const probeRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${path}/{name}/uptime`,
     access: 'any',
-    summary: 'Get how long a check was up, by hour or by day, and when that changed',
+    summary: 'Get the uptime of a check by hour or by day, and its changes of state',
     params: ByName,
     query: Type.Object({
       days: Type.Integer({ minimum: 1, maximum: 365, default: 1, description: 'Number of days' }),

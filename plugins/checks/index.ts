@@ -67,10 +67,7 @@ export default definePlugin({
             ));
         } catch (error) {
           // They end by themselves, five minutes after the last sample.
-          log.debug(
-            { check: name, cause: messageOf(error) },
-            'ending the series of a check failed',
-          );
+          log.debug({ check: name, cause: messageOf(error) }, 'ending check series failed');
         }
       },
     });

@@ -144,7 +144,7 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     path: `${path}/{id}/policy`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Get what the owner of the machine allows; 503 while the edge is offline',
+    summary: 'Get what the owner of the machine allows; returns 503 while the edge is offline',
     params: EdgeId,
     response: HostPolicy,
     errors: ['not_found', 'unavailable', 'upstream_error'],

@@ -33,7 +33,7 @@ const definitionRoutes = (heartbeats: Heartbeats): readonly RouteDeclaration[] =
     access: action,
     summary: 'Create a heartbeat, with an address that a job reports to',
     description:
-      'Set period_s for a job that runs at an interval, or cron and time_zone for one that a crontab starts. It counts from the first report on.',
+      'Set period_s for a job that runs at an interval, or cron and time_zone for one that a crontab starts. Reports are expected only after the first one has arrived.',
     body: HeartbeatDraft,
     response: HeartbeatMade,
     errors: ['conflict'],
@@ -57,7 +57,7 @@ const definitionRoutes = (heartbeats: Heartbeats): readonly RouteDeclaration[] =
     brief: ['name'],
     summary: 'Change or pause a heartbeat; its name does not change',
     description:
-      'Omitted fields stay unchanged. To replace period_s by cron, set period_s to null.',
+      'Omitted fields stay unchanged. To replace period_s with cron, set period_s to null.',
     params: ByName,
     body: HeartbeatChange,
     response: HeartbeatShown,

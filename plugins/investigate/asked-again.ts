@@ -21,7 +21,7 @@ export const AgainItem = Type.Object({
   difference: orNull(
     Type.Enum(['late_data', 'gone', 'changed'], {
       description:
-        'late_data: more data arrived after the query; gone: some of the data is no longer there; changed: the values are different',
+        'late_data: more data arrived after the query; gone: some of the data is no longer stored; changed: the values are different',
     }),
   ),
   text: orNull(Type.String({ description: 'The difference and its size' })),

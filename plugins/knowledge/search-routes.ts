@@ -10,8 +10,7 @@ import type { SearchService } from './search/search-service.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
   default: 'hybrid',
-  description:
-    'hybrid: keywords, plus similarity with the weight that the measure of this base allows',
+  description: 'hybrid: keywords, plus similarity with the weight measured for this knowledge base',
 });
 
 const SearchQuery = Type.Object({
@@ -75,9 +74,10 @@ const Measured = Type.Object({
   documents: Type.Integer(),
   questions: Type.Integer({ description: '0: too few documents to measure' }),
   words: Type.Number({
-    description: 'Share of questions answered among the first three by keywords alone, from 0 to 1',
+    description:
+      'Share of questions that keywords alone answer within the first three results, from 0 to 1',
   }),
-  used: Type.Number({ description: 'The same with the weight that is used' }),
+  used: Type.Number({ description: 'The same with the current weight' }),
   equal: Type.Number({ description: 'The same with similarity and keywords weighted equally' }),
 });
 
@@ -98,10 +98,11 @@ const IndexState = Type.Object({
     last_error: Type.Union([Type.String(), Type.Null()]),
     weight: Type.Number({
       description:
-        'Weight of similarity beside keywords; 0: similarity finds only what no word does',
+        'Weight of similarity relative to keywords; 0: similarity only adds documents that no keyword finds',
     }),
     measure: Type.Union([Measured, Type.Null()], {
-      description: 'What the model adds, measured with titles and sentences of this base',
+      description:
+        'What the model adds, measured with titles and sentences from this knowledge base',
     }),
   }),
 });

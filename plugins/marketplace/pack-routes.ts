@@ -166,7 +166,7 @@ const boundsRoutes = (
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/admitted',
     access: 'admin',
-    summary: 'Admit personas and MCP servers of a pack',
+    summary: 'Allow personas and MCP servers of a pack',
     params: PackParams,
     body: Type.Partial(AdmittedShape),
     response: InstalledShape,

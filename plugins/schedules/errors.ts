@@ -10,10 +10,10 @@ export const errors = defineErrors('schedules', {
     'forbidden',
     'A schedule runs under the name of a person: sign in instead of using an API token.',
   ],
-  name_taken: ['conflict', 'You already have a schedule called "{name}".'],
+  name_taken: ['conflict', 'You already have a schedule named "{name}".'],
   too_many: [
     'conflict',
-    '{most} schedules are active already; pause one, or raise schedules.max_active.',
+    '{most} schedules are already active; pause one, or raise schedules.max_active.',
   ],
   too_often: [
     'invalid_argument',
@@ -30,15 +30,18 @@ export const errors = defineErrors('schedules', {
   document_right: ['forbidden', 'Delivery to documents requires the permission knowledge:create.'],
   narrow_place: [
     'forbidden',
-    'Members with access to some devices can deliver answers to timelines only; channels and documents have other readers.',
+    'Members who see only some devices can deliver answers only to timelines, because channels and documents have other readers.',
   ],
   no_timeline: [
     'invalid_argument',
     'Only runs that an incident starts can be delivered to its timeline; use a channel or a document.',
   ],
   no_agent: ['invalid_argument', 'There is no persona {agent}; "svc agent list" lists them.'],
-  which_incident: ['invalid_argument', 'Say for which incident to run it, with incident_id.'],
+  which_incident: [
+    'invalid_argument',
+    'incident_id is missing: specify the incident to run the schedule for.',
+  ],
   no_incident: ['not_found', 'There is no incident {id}.'],
   stopped: ['conflict', 'Schedule {id} is stopped: {because}.'],
-  busy: ['conflict', 'Schedule {id} is running already.'],
+  busy: ['conflict', 'Schedule {id} is already running.'],
 });

@@ -14,7 +14,7 @@ const fields = {
   agent: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'Persona that answers; default: the one that fits the question',
+    description: 'Persona that answers; default: the best match for the question',
     examples: ['coordinator'],
   }),
   question: Type.String({
@@ -25,7 +25,7 @@ const fields = {
   }),
   trigger: Type.Enum([...triggers], {
     description:
-      'cron: at times; incident: an incident fires; deploy: a deploy is recorded; agent_offline: an agent loses its connection',
+      'cron: at the times of an expression; incident: when an incident fires; deploy: when a deploy is recorded; agent_offline: when an agent loses its connection',
   }),
   cron: Type.String({
     minLength: 1,
@@ -40,17 +40,17 @@ const fields = {
     examples: ['Europe/Berlin'],
   }),
   severity_min: Type.Enum(['info', 'warning', 'critical'], {
-    description: 'Lowest severity of incidents; default: critical',
+    description: 'Minimum severity of incidents; default: critical',
   }),
   service: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Service of deploys; default: all',
+    description: 'Service whose deploys start a run; default: all',
     examples: ['shop-api'],
   }),
   deliver_to: Type.Enum([...places], {
     description:
-      'timeline: a note on the incident that started the run; channel: notification channels; document: a document in the knowledge',
+      'timeline: a note on the incident that started the run; channel: notification channels; document: a document in the knowledge base',
   }),
   channel_ids: Type.Array(Id, { maxItems: 20, uniqueItems: true }),
   tokens_per_day: Type.Integer({
@@ -99,7 +99,11 @@ export const ById = Type.Object({ id: Id });
 
 export const ScheduleQuery = Type.Object({
   q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Text to look for in the name' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only schedules whose name contains this text',
+    }),
   ),
   all: Type.Optional(Type.Boolean({ description: 'For administrators: schedules of all users' })),
 });
@@ -130,8 +134,8 @@ export const ScheduleItem = Type.Object({
   failed_runs: Type.Integer(),
   tokens: Type.Integer({ description: 'Tokens of these runs' }),
   tokens_today: Type.Integer(),
-  skipped: Type.Integer({ description: 'Slots that were left out' }),
-  skipped_because: orNull(Type.String({ description: 'Why the last one of them was' })),
+  skipped: Type.Integer({ description: 'Number of runs that were skipped' }),
+  skipped_because: orNull(Type.String({ description: 'Why the last of them was skipped' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -148,7 +152,7 @@ export const RunItem = Type.Object({
   }),
   agent: orNull(Type.String()),
   error: orNull(Type.String()),
-  delivered: orNull(Type.String({ description: 'Where the answer is' })),
+  delivered: orNull(Type.String({ description: 'Where the answer was delivered' })),
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
   cached_tokens: Type.Integer(),

@@ -45,7 +45,7 @@ export const command: Command = {
     ...clientOptions,
   },
   about:
-    'Newest entry first; with --json, each entry with all that it holds. Listing is recorded in the audit log as well.',
+    'Prints the newest entry first; with --json, prints every field of each entry. Listing is itself recorded in the audit log.',
   example: "svc audit list --actor anna@example.org --action 'incident:*' --since 24h",
 
   async run(call, shell) {

@@ -1,19 +1,19 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('chat', {
-  no_answer: ['not_found', 'The session {id} has no such answer.'],
-  empty_answer: ['conflict', 'The answer is empty, so that there is nothing to keep.'],
+  no_answer: ['not_found', 'Session {id} has no answer with this id.'],
+  empty_answer: ['conflict', 'The answer is empty, so there is nothing to save.'],
   which_incident: [
     'invalid_argument',
-    'The session is about no incident; say which one with incident_id.',
+    'The session does not belong to an incident; specify one with incident_id.',
   ],
   which_path: [
     'invalid_argument',
-    'Say where to save the document with path, such as notes/disk.md.',
+    'path is missing: specify where to save the document, such as notes/disk.md.',
   ],
   may_not_keep: ['forbidden', 'Saving an answer as {as} requires the permission {right}.'],
   no_share: [
     'not_found',
-    'This link does not exist, has expired, or shows an answer about devices or documents that you may not see.',
+    'This link does not exist, has expired, or shows an answer about devices or documents that you are not allowed to see.',
   ],
 });

@@ -10,7 +10,7 @@ export const ByName = Type.Object({ name: Type.String({ maxLength: 80 }) });
 const Name = Type.String({
   pattern: '^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9])?$',
   examples: ['shop'],
-  description: 'Label check of its series; default: the host. Cannot be changed.',
+  description: 'Value of the label check on its series; default: the host. Cannot be changed.',
 });
 
 const Kind = Type.Enum([...checkKinds], {
@@ -89,7 +89,7 @@ const perKind = {
   max_redirects: Type.Integer({
     minimum: 0,
     maximum: 10,
-    description: 'Number of redirects that are followed; default: 5',
+    description: 'Maximum number of redirects to follow; default: 5',
   }),
   insecure: Type.Boolean({ description: 'Accept any certificate.' }),
   ca: Type.String({
@@ -167,7 +167,7 @@ const Certificate = Type.Object({
   subject: orNull(Type.String()),
   issuer: orNull(Type.String()),
   names: orNull(Type.String()),
-  problem: orNull(Type.String({ description: 'Why the place does not trust it' })),
+  problem: orNull(Type.String({ description: 'Why the place does not trust the certificate' })),
 });
 
 export const PlaceReading = Type.Object({
@@ -198,14 +198,14 @@ export const CheckShown = Type.Object({
   has_body: Type.Boolean(),
   paused: Type.Boolean(),
   state: Type.Enum(['up', 'down', 'stale', 'waiting', 'paused'], {
-    description: 'stale: too few places could probe to decide; waiting: not probed yet',
+    description: 'stale: too few places could probe it to decide; waiting: not probed yet',
   }),
   since: Timestamp,
   cause: orNull(Type.String()),
   readings: Type.Array(PlaceReading, { description: 'The last reading of each place' }),
   hours: Type.Array(orNull(Type.Number()), {
     description:
-      'Share of up in each of the last 24 hours, oldest first; null: nothing was measured in that hour',
+      'Share of time up in each of the last 24 hours, oldest first; null: nothing was measured in that hour',
   }),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -221,10 +221,14 @@ export const UptimeSpan = Type.Object({
 });
 export const Uptime = Type.Object({
   ratio: orNull(
-    Type.Number({ description: 'Share of up in the time that was measured; null: none was' }),
+    Type.Number({
+      description: 'Share of the measured time in which it was up; null: nothing was measured',
+    }),
   ),
   measured_ms: Type.Integer(),
-  spans: Type.Array(UptimeSpan, { description: 'Hours of UTC for up to 7 days, otherwise days' }),
+  spans: Type.Array(UptimeSpan, {
+    description: 'By hour (UTC) for up to 7 days, otherwise by day',
+  }),
   changes: Type.Array(
     Type.Object({
       at: Timestamp,

@@ -136,13 +136,13 @@ export class Watch {
       if (this.#lost > 0) {
         this.#parts.log.warn(
           { event: 'checks.samples_lost', samples: this.#lost },
-          'the metrics store takes samples of checks again; some were lost',
+          'metrics store accepts check samples again; some were lost',
         );
         this.#lost = 0;
       }
     } catch (error) {
       this.#keep(rows);
-      this.#parts.log.debug({ cause: messageOf(error) }, 'writing samples of checks failed');
+      this.#parts.log.debug({ cause: messageOf(error) }, 'writing check samples failed');
     }
   }
 
@@ -172,7 +172,7 @@ export class Watch {
         if (!this.#parts.signal.aborted) {
           this.#parts.log.warn(
             { event: 'checks.round_failed', check: check.name, cause: messageOf(error) },
-            'a round of a check failed; it is repeated after its interval',
+            'check round failed; retrying after its interval',
           );
         }
       })

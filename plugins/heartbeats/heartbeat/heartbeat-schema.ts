@@ -43,7 +43,7 @@ export const HeartbeatDraft = Type.Object({
   name: Type.String({
     pattern: '^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9])?$',
     examples: ['nightly-backup'],
-    description: 'Label heartbeat of its series. Cannot be changed.',
+    description: 'Value of the label heartbeat on its series. Cannot be changed.',
   }),
   period_s: Type.Optional(Period),
   cron: Type.Optional(CronText),
@@ -70,7 +70,7 @@ export const HeartbeatShown = Type.Object({
   paused: Type.Boolean(),
   state: Type.Enum(['waiting', 'up', 'running', 'late', 'down', 'paused'], {
     description:
-      'waiting: no report yet; running: started and not ended; late: expected, but within grace_s',
+      'waiting: no report yet; running: started but not finished; late: overdue, but still within grace_s',
   }),
   since: Timestamp,
   cause: orNull(Type.String()),
@@ -84,7 +84,7 @@ export type HeartbeatShown = Static<typeof HeartbeatShown>;
 export const HeartbeatAddress = Type.Object({
   url: Type.String({
     description:
-      'The job requests this address when it has succeeded; with /start, /fail or an exit code after it for the other reports. Anyone who knows the address can report.',
+      'The job requests this address when it has succeeded, and appends /start, /fail or an exit code for other reports. Anyone who knows the address can report.',
   }),
 });
 export type HeartbeatAddress = Static<typeof HeartbeatAddress>;
@@ -102,7 +102,7 @@ export const PingShown = Type.Object({
     Type.Integer({ description: 'Time since the start of the run, if that was reported' }),
   ),
   source: orNull(Type.String({ description: 'Address that the report came from' })),
-  log: orNull(Type.String({ description: 'Body of the report, its last 100 KB' })),
+  log: orNull(Type.String({ description: 'Last 100 KB of the body of the report' })),
 });
 export type PingShown = Static<typeof PingShown>;
 export const Pings = Type.Object({ items: Type.Array(PingShown) });

@@ -38,7 +38,7 @@ const Shown = Type.Object({
     description: 'Shown to those who may update documents',
   }),
   own_vote: Type.Union([Type.Boolean(), Type.Null()], {
-    description: 'Whether the document helped you; null: you have not said',
+    description: 'Whether the document helped you; null: no vote yet',
   }),
 });
 
@@ -157,7 +157,7 @@ const dueRoute = (tables: Tables<KnowledgeTables>, clock: Clock): RouteDeclarati
     path: '/api/v1/knowledge/review',
     access: writes,
     devices: 'narrowed',
-    summary: 'List documents past their review date, or that did not help',
+    summary: 'List documents that are past their review date or did not help',
     items: Due,
     async handle({ page, principal }) {
       const due = await new CareStore(tables.read).due(clock.now());

@@ -19,7 +19,7 @@ const Shown = Type.Object({
   id: Type.Integer(),
   question: Type.String(),
   found_nothing: Type.Integer({ description: 'Searches that found no document' }),
-  not_opened: Type.Integer({ description: 'Searches of which no result was opened' }),
+  not_opened: Type.Integer({ description: 'Searches whose results were not opened' }),
   last_at: Type.String({ format: 'date-time' }),
 });
 
@@ -33,7 +33,7 @@ export const gapRoutes = (
     devices: 'narrowed',
     summary: 'List searches that found nothing or were not opened, most frequent first',
     description:
-      'Shows the searches of those who see no more than you. Searches of agents and plugins are listed only if they found nothing.',
+      'Shows searches by users who see no more than you do. Searches by agents and plugins are listed only if they found nothing.',
     query: Type.Object({
       kind: Type.Optional(Type.Enum(['found_nothing', 'not_opened'])),
     }),
@@ -62,7 +62,7 @@ export const gapRoutes = (
     path: `${path}/{id}`,
     access: 'knowledge:create',
     devices: 'narrowed',
-    summary: 'Delete a search from the list, such as one that a document answers now',
+    summary: 'Delete a search from the list, such as one that a document now answers',
     params: Type.Object({
       id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     }),

@@ -51,7 +51,7 @@ const Change = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
       maxItems: 100,
       description:
-        "Hosts to remove the pinned keys of: the next key that each host presents is trusted, so compare it with the server's actual key",
+        "Hosts whose pinned keys are to be removed: the next key that each host presents is trusted, so compare it with the server's actual key",
     }),
   ),
 });

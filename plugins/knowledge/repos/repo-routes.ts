@@ -22,7 +22,8 @@ const Branch = Type.String({
 const Seconds = Type.Integer({ minimum: 60, maximum: 2_592_000 });
 
 const Kind = Type.Enum(['git', 'website'], {
-  description: 'website: the pages that its sitemap lists, on the same host, as robots.txt allows',
+  description:
+    'website: the pages on the same host that its sitemap lists and its robots.txt allows',
 });
 
 const Draft = Type.Object({
@@ -31,7 +32,7 @@ const Draft = Type.Object({
     minLength: 1,
     maxLength: 2_000,
     description:
-      'https://…, ssh://… or git@host:path; of a website, its address or that of its sitemap',
+      'https://…, ssh://… or git@host:path; for a website: its address or that of its sitemap',
     examples: ['https://example.org/runbooks.git'],
   }),
   branch: Type.Optional(Branch),

@@ -32,7 +32,7 @@ export const importRoute = (library: Library, parser: Parser, room: UploadRoom):
     reads: 'none',
     summary: 'Import the export of a Confluence space or a Notion workspace',
     description:
-      'A form (multipart/form-data) with the field "file", a ZIP archive: from Confluence as HTML, from Notion as Markdown & CSV. Optional fields: "path" (folder, default: imports), "tags" (comma-separated) and "org_id". A later import updates the documents of an earlier one; documents that others have written at one of the paths stay.',
+      'A form (multipart/form-data) with the field "file", a ZIP archive: from Confluence as HTML, from Notion as Markdown & CSV. Optional fields: "path" (folder, default: imports), "tags" (comma-separated) and "org_id". A later import updates the documents of an earlier one; documents that other users have written at these paths are kept.',
     consumes: ['multipart/form-data'],
     produces: 'application/json',
     maxBodyBytes: maxForm,

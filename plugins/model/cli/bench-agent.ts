@@ -25,17 +25,17 @@ export const command: Command = {
     },
     judge: {
       value: 'provider/model',
-      about: 'model that decides about facts that the expressions of the rubric do not find',
+      about: 'model that judges the facts that the expressions of the rubric do not match',
     },
     price: {
       value: 'in/out[/cached]',
-      about: 'dollars for a million tokens, such as 3/15/0.3',
+      about: 'dollars per million tokens, such as 3/15/0.3',
     },
     record: { value: 'file', about: 'write the replies of the model to this file' },
     replay: {
       value: 'file',
       about:
-        'take the replies from this file, without a key, and report what has changed in requests',
+        'read replies from this file instead of calling a model, which needs no key, and report which requests have changed',
     },
   },
   about:
@@ -154,7 +154,7 @@ function optional(call: Call): {
 function priceOf(text: string): Price {
   const [input = Number.NaN, output = Number.NaN, cached = input] = text.split('/').map(Number);
   if (![input, output, cached].every((value) => value >= 0)) {
-    throw usageFailure('--price is dollars for a million tokens, such as 3/15/0.3');
+    throw usageFailure('--price is dollars per million tokens, such as 3/15/0.3');
   }
   return { input, output, cached };
 }

@@ -72,7 +72,7 @@ export class Runner {
     });
     parts.jobs.queue<Told>(tellQueue, {
       tries,
-      title: () => 'Tell that a schedule was paused',
+      title: () => 'Announce that a schedule was paused',
       work: (job) => this.#tell(job),
     });
   }

@@ -3,7 +3,7 @@ import { words } from '../../words.ts';
 export const keep = words('keep', {
   save: 'Save answer',
   share: 'Share answer',
-  shared: 'Opens for colleagues for 30 days:',
+  shared: 'Colleagues can open this link for 30 days:',
   as: 'Save as',
   note: 'Note in the timeline of an incident',
   document: 'Document',
@@ -14,6 +14,6 @@ export const keep = words('keep', {
   path: 'Path',
   saved: 'Saved:',
   sharedTitle: 'Shared answer',
-  sharedBy: 'Shared by {who}. Cited evidence opens for the person who asked.',
-  noLink: 'No answer chosen',
+  sharedBy: 'Shared by {who}. Only the person who asked can open the cited evidence.',
+  noLink: 'No answer selected',
 });

@@ -41,18 +41,19 @@ export const knowledge = words('knowledge', {
 
 export const searchQuality = words('searchQuality', {
   gaps: 'Searches without a result',
-  gapsNote: 'What people looked for and did not find or open. Write a document that answers it.',
+  gapsNote:
+    'Searches that found nothing, or whose results no one opened. Write documents that answer them.',
   nothing: 'found nothing once|found nothing {count} times',
   unopened: 'not opened once|not opened {count} times',
   delete: 'Delete search',
   deleted: 'Search deleted',
   measure: 'Embedding model',
-  measuring: 'Not measured yet. Searches go by keywords until then.',
-  tooFew: 'Too few documents to measure. Similarity finds only what no keyword does.',
+  measuring: 'Not measured yet. Until then, searches use keywords only.',
+  tooFew: 'Too few documents to measure. Similarity only adds documents that no keyword finds.',
   helps:
-    'Of {questions} questions from your own documents, keywords alone answer {words} % among the first three, with the model {used} % (weight {weight}).',
+    'Measured with {questions} questions from your own documents: keywords alone have the answer among the first three results for {words} %, with the model for {used} % (weight {weight}).',
   helpsNot:
-    'The model does not find more than keywords, which answer {words} % of {questions} questions from your own documents among the first three. Similarity finds only what no keyword does.',
+    'The model finds no more than keywords, which have the answer among the first three results for {words} % of {questions} questions from your own documents. Similarity only adds documents that no keyword finds.',
 });
 
 export const care = words('care', {
@@ -62,7 +63,7 @@ export const care = words('care', {
   noOwner: 'No owner',
   ownerField: 'Owner, such as a person or a team',
   reviewField: 'Review by (UTC)',
-  reviewHint: 'After this time the document is shown as stale. Empty: never.',
+  reviewHint: 'After this time, the document is shown as stale. Empty: never.',
   reviewBy: 'Review by',
   stale: 'Stale',
   helped: 'Was this helpful?',

@@ -26,7 +26,7 @@ export const checks = words('checks', {
   waiting: 'waiting',
   paused: 'paused',
   time: 'Response time',
-  certificate: 'Certificate until',
+  certificate: 'Certificate valid until',
   lastDay: 'Last 24 hours',
   hour: '{time}: {share} up',
   unmeasured: '{time}: not measured',

@@ -15,10 +15,11 @@ export const heartbeats = words('heartbeats', {
   made: 'Heartbeat created',
   address: 'Address',
   addressNote:
-    'The job requests it when it has succeeded; append /start when it starts, and /fail or its exit code when it ends. Anyone who knows the address can report.',
+    'The job requests this address when it has succeeded; append /start to report its start, and /fail or its exit code to report its end. Anyone who knows the address can report.',
   showAddress: 'Show address',
   empty: 'No heartbeats yet',
-  emptyNote: 'Create one for each job whose failure would go unnoticed until its result is needed.',
+  emptyNote:
+    'Create a heartbeat for each job whose failure would otherwise go unnoticed until its result is needed.',
   state: 'State',
   waiting: 'waiting for the first report',
   up: 'up',
