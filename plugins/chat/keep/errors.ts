@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('chat', {
-  no_answer: ['not_found', 'Session {id} has no answer with this id.'],
+  no_answer: ['not_found', 'Session {id} has no answer with this message_id, or no answer at all.'],
   empty_answer: ['conflict', 'The answer is empty, so there is nothing to save.'],
   which_incident: [
     'invalid_argument',
