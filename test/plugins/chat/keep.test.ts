@@ -54,7 +54,7 @@ test('an answer is kept as a note, a document or an investigation, by what its r
   await house.send('What fills\nthe disk?');
   const save = (who: Parameters<AgentHouse['ask']>[0], body: object) =>
     house.ask(who, 'POST', at('/save'), body);
-  assert.match((await save('anna', { as: 'note' })).body.message, /say which one with incident_id/);
+  assert.match((await save('anna', { as: 'note' })).body.message, /specify one with incident_id/);
   const note = await save('anna', { as: 'note', incident_id: 3 });
   assert.deepEqual(
     [note.status, note.body.incident_id, note.body.document_id],

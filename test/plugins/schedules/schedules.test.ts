@@ -298,7 +298,7 @@ test('refuses what cannot run, and what is not for the caller', async () => {
     [{ channel_ids: [] }, 400, /needs channel_ids/],
     [{ deliver_to: 'timeline' }, 400, /Only runs that an incident starts/],
     [{ severity_min: 'info' }, 400, /does not take severity_min/],
-    [{ name: 'Morning check' }, 409, /already have a schedule called/],
+    [{ name: 'Morning check' }, 409, /already have a schedule named/],
   ];
   for (const [body, status, message] of wrong) {
     const [was, said] = await refused('anna', body);
