@@ -23,8 +23,8 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     summary: 'List devices, newest first',
     query: DeviceQuery,
     items: DeviceItem,
-    handle: ({ query: { q, tag = [], role = [], online }, page, principal }) =>
-      devices.list(principal, { q, tags: tag.map(tagOf), roles: role, online }, page),
+    handle: ({ query: { id, q, tag = [], role = [], online }, page, principal }) =>
+      devices.list(principal, { ids: id, q, tags: tag.map(tagOf), roles: role, online }, page),
   }),
   route({
     method: 'GET',

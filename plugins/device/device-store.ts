@@ -6,6 +6,7 @@ import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 
 export interface DeviceFilter {
+  readonly ids?: readonly number[] | undefined;
   readonly q?: string | undefined;
   /** A key with or without a value; all must be there. */
   readonly tags: readonly { readonly key: string; readonly value?: string | undefined }[];
@@ -179,7 +180,7 @@ const texts = (values: readonly string[]) =>
   sql<string>`(select value from json_each(${JSON.stringify(values)}))`;
 
 const fits =
-  ({ q, tags, roles, online, scope }: DeviceFilter, up: OnlineIds): Where =>
+  ({ ids, q, tags, roles, online, scope }: DeviceFilter, up: OnlineIds): Where =>
   (eb) => {
     const isUp = eb.or([
       eb('id', 'in', among(up.devices)),
@@ -196,6 +197,7 @@ const fits =
       ),
     ]);
     return eb.and([
+      ...(ids === undefined ? [] : [eb('id', 'in', among(ids))]),
       ...(q === undefined
         ? []
         : [

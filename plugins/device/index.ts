@@ -6,6 +6,7 @@ import {
   DeviceNames,
   DeviceRemoved,
   DeviceReports,
+  DevicesNamed,
 } from 'svc/contracts/device';
 import { EdgeFleet } from 'svc/contracts/edge';
 import { Mentions } from 'svc/contracts/mention';
@@ -49,7 +50,7 @@ export default definePlugin({
     ctx.services.provide(DeviceScopes, () => scopes);
     const reports = new Reports({ tables, clock, events });
     ctx.services.provide(DeviceReports, () => reports);
-    const names = new Names(tables, log);
+    const names = new Names(tables, log, () => ctx.events.emit(DevicesNamed, {}));
     ctx.services.provide(DeviceNames, () => names);
     let isDue = false;
     /** Once for all devices of a fleet that comes back. */

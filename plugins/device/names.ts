@@ -1,4 +1,5 @@
 import type { DeviceNames } from 'svc/contracts/device';
+import type { NamesById } from 'svc/query';
 import { type Logger, messageOf, type Tables } from 'svc/sdk';
 
 import { DeviceStore } from './device-store.ts';
@@ -11,16 +12,23 @@ const batch = 1_000;
 export class Names implements DeviceNames {
   readonly #tables: Tables<DeviceTables>;
   readonly #log: Logger;
+  readonly #changed: () => void;
   readonly #names = new Map<string, string>();
   readonly #noted = new Set<number>();
 
-  constructor(tables: Tables<DeviceTables>, log: Logger) {
+  /** Takes a callback for when a name has changed. */
+  constructor(tables: Tables<DeviceTables>, log: Logger, changed: () => void) {
     this.#tables = tables;
     this.#log = log;
+    this.#changed = changed;
   }
 
   nameOf(id: string): string | undefined {
     return this.#names.get(id);
+  }
+
+  all(): NamesById {
+    return [...this.#names];
   }
 
   idsNamed(matches: (name: string) => boolean): readonly string[] {
@@ -34,6 +42,7 @@ export class Names implements DeviceNames {
       const rows = await store.page(after, batch);
       rows.forEach((row) => this.#names.set(String(row.id), nameOf(row)));
       if (rows.length < batch) {
+        this.#changed();
         return;
       }
       after = rows.at(-1)!.id;
@@ -51,8 +60,13 @@ export class Names implements DeviceNames {
     ids.forEach((id) => this.#noted.delete(id));
     try {
       const rows = await new DeviceStore(this.#tables.read).many(ids);
+      const now = new Map(rows.map((row) => [String(row.id), nameOf(row)]));
+      const isOther = ids.some((id) => this.#names.get(String(id)) !== now.get(String(id)));
       ids.forEach((id) => this.#names.delete(String(id)));
-      rows.forEach((row) => this.#names.set(String(row.id), nameOf(row)));
+      now.forEach((name, id) => this.#names.set(id, name));
+      if (isOther) {
+        this.#changed();
+      }
       return this.#noted.size === 0;
     } catch (error) {
       ids.forEach((id) => this.#noted.add(id));

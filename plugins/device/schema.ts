@@ -19,6 +19,7 @@ export const DeviceId = Type.Object({ id: Id });
 export const DeviceEdgeId = Type.Object({ id: Id, edge_id: Id });
 
 export const DeviceQuery = Type.Object({
+  id: Type.Optional(Type.Array(Id, { maxItems: 200, description: 'Only devices with these ids' })),
   q: Type.Optional(
     Type.String({
       minLength: 1,

@@ -1,5 +1,5 @@
 import { loki as product, productTestRoute } from 'svc/connection';
-import type { DeviceChanged } from 'svc/contracts/device';
+import { type DeviceChanged, DeviceNames, DevicesNamed } from 'svc/contracts/device';
 import { Examinations } from 'svc/contracts/doctor';
 import { Directory, type PersonChanged } from 'svc/contracts/iam';
 import { LogCare, LogIngest, LogQueries } from 'svc/contracts/logs';
@@ -8,6 +8,7 @@ import {
   askingOf,
   DeviceScopes,
   driverOf,
+  keepNamed,
   keepSettled,
   RemoteClient,
   remoteSettings,
@@ -61,6 +62,13 @@ export default definePlugin({
     const embedded = new EmbeddedLogs(thread, clock);
     const driver = (): LogDriver => (driverOf(settings, 'logs') === 'remote' ? remote : embedded);
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
+    const names = ctx.services.maybe(DeviceNames);
+    keepNamed(
+      ctx,
+      thread,
+      () => (names.available ? names.get().all() : []),
+      (listener) => void ctx.events.on(DevicesNamed, listener),
+    );
 
     const asking = askingOf(ctx.services.maybe(DeviceScopes));
     const queries = queriesOf(driver, thread);

@@ -1,5 +1,6 @@
 import type { Line, LogIngest } from 'svc/contracts/logs';
 import type { Enforced } from 'svc/contracts/metricsdb';
+import { DeviceNameTable, type NamesById } from 'svc/query';
 import { type CareRequest, endingIfDamaged } from 'svc/store';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
@@ -34,9 +35,10 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
   const { log, now } = setup;
   const { folder, limits, retention, query } = setup.data as ThreadData;
   const store = await openLogStore({ folder, log, now, limits, retention });
-  const queries = new LogQueryRunner(store, query, now);
-  const tails = new Tails(now, (id) => setup.notify('tail', id));
-  const service = new ServiceQueries({ store, queries, tails, now });
+  const names = new DeviceNameTable();
+  const queries = new LogQueryRunner(store, query, { now, names });
+  const tails = new Tails(now, (id) => setup.notify('tail', id), names);
+  const service = new ServiceQueries({ store, queries, tails, now, deviceNames: names });
   const stopTailing = store.onKept((batch) => tails.offer(batch));
   setup.every(
     upkeepMs,
@@ -64,7 +66,7 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
           enforce: matchersOf(enforce),
           signal,
         };
-        return moved(await answer(name as EndpointName, { store, queries, now }, call));
+        return moved(await answer(name as EndpointName, { store, queries, now, names }, call));
       },
       lines: (input: AskInput, call: Call) => service.lines(input, call),
       instant: (input: AskInput, call: Call) => service.instant(input, call),
@@ -73,6 +75,7 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
       templates: ({ lines, step }: { readonly lines: readonly Line[]; readonly step?: number }) =>
         templatesOf(lines, step),
       names: (input: NamesInput, call: Call) => service.names(input, call),
+      deviceNames: (known: NamesById) => names.set(known),
       check: (query: string) => check(query),
 
       relay(input: PushInput | RowsInput): RelayedPush {

@@ -1,5 +1,6 @@
 import { productTestRoute, prometheus } from 'svc/connection';
 import { AlertingRules } from 'svc/contracts/alert';
+import { DeviceNames, DevicesNamed } from 'svc/contracts/device';
 import { Examinations } from 'svc/contracts/doctor';
 import {
   type InstantAnswer,
@@ -11,7 +12,7 @@ import {
 } from 'svc/contracts/metricsdb';
 import { type ForeignPrograms, Programs } from 'svc/contracts/programs';
 import { LaunchSources } from 'svc/contracts/setting';
-import { askingOf, DeviceScopes, seenBy } from 'svc/query';
+import { askingOf, DeviceScopes, keepNamed, seenBy } from 'svc/query';
 import {
   Authenticator,
   Board,
@@ -72,6 +73,13 @@ export default definePlugin({
     const board = new Switchboard(supplyOf(ctx, programs, parts, launched));
     scope.defer('close the metrics store', () => board.close());
     keepSettled(ctx, programs, thread, board);
+    const names = ctx.services.maybe(DeviceNames);
+    keepNamed(
+      ctx,
+      thread,
+      () => (names.available ? names.get().all() : []),
+      (listener) => void ctx.events.on(DevicesNamed, listener),
+    );
 
     const driver = (): Driver => board.driver;
     const scopes = ctx.services.maybe(DeviceScopes);

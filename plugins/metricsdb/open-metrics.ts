@@ -1,5 +1,5 @@
 import type { SampleRow } from 'svc/contracts/metricsdb';
-import { QueryRunner } from 'svc/query';
+import { DeviceNameTable, type NamesById, QueryRunner } from 'svc/query';
 import { type CareRequest, endingIfDamaged } from 'svc/store';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
@@ -32,7 +32,8 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   const { now, log } = setup;
   const store = new StoreLifecycle({ folder, now, log });
   const runner = new QueryRunner(settings.query);
-  const forwarder = new Forwarder(runner, settings.push, now);
+  const names = new DeviceNameTable();
+  const forwarder = new Forwarder({ runner, names }, settings.push, now);
   const scratches = new Scratches(runner, now);
   setup.every(maintainMs, () => scratches.forget());
   await store.apply(settings.store);
@@ -50,13 +51,14 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
         await store.apply(changed.store, anew);
       },
       async ask(asked: Asked, { signal }: Signal) {
-        const bytes = await answer({ store, runner, now }, asked, signal);
+        const bytes = await answer({ store, runner, now, names }, asked, signal);
         return transferred(bytes, [bytes]);
       },
       service: (question: ServiceQuestion, { signal }: Signal) =>
-        serviceAnswer({ store, runner }, question, signal),
+        serviceAnswer({ store, runner, names }, question, signal),
       instants: (question: BatchQuestion, { signal }: Signal) =>
-        batchAnswers({ store, runner }, question, signal),
+        batchAnswers({ store, runner, names }, question, signal),
+      deviceNames: (known: NamesById) => names.set(known),
       check: (query: string) => checkQuery(query),
       format: (asked: Asked) => format(asked),
       push: ({ format: kind, body, encoding, stamp, sender }: PushInput) =>

@@ -1,3 +1,4 @@
+import { DeviceNames } from 'svc/contracts/device';
 import { LogQueries } from 'svc/contracts/logs';
 import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
@@ -26,6 +27,7 @@ export default definePlugin({
       metrics: ctx.services.maybe(MetricsQueries),
       logs: ctx.services.maybe(LogQueries),
     };
+    const names = ctx.services.maybe(DeviceNames);
     const tables = ctx.db<MonitorTables>();
     const dashboards = new DashboardService(ctx.extend.open(Dashboards), tables, ctx.id);
     dashboardSkills(dashboards).forEach((skill) => ctx.skills.add(skill));
@@ -50,6 +52,7 @@ export default definePlugin({
         dashboards,
         panels,
         stores,
+        nameOf: (id) => (names.available ? names.get().nameOf(id) : undefined),
         clock,
         scope,
         log,

@@ -1,4 +1,5 @@
 import type { HostInfo } from 'svc/edge-protocol';
+import type { NamesById } from 'svc/query';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** Information that a machine reports about itself. An absent field keeps the known value. */
@@ -118,11 +119,16 @@ export const DeviceReports = defineService<DeviceReports>('device.reports');
 export interface DeviceNames {
   /** Name of the device with this id, as the label `device_id` has it; absent if there is none. */
   nameOf(id: string): string | undefined;
+  /** All names by id. */
+  all(): NamesById;
   /** Ids of the devices whose names match. */
   idsNamed(matches: (name: string) => boolean): readonly string[];
 }
 
 export const DeviceNames = defineService<DeviceNames>('device.names');
+
+/** Fired once the service `device.names` has names that differ from those before. */
+export const DevicesNamed = defineEvent<Record<string, never>>('device.named');
 
 /** Details that another plugin knows of a device; shown with the device. */
 export interface DeviceDetails {

@@ -1,6 +1,7 @@
 export { askerOf } from './run/asker.ts';
 export * from './run/budget.ts';
 export * from './byte-text.ts';
+export * from './device-names.ts';
 export * from './device-scope.ts';
 export * from './durations.ts';
 export { BadLine } from './exposition/bad-line.ts';

@@ -1,4 +1,11 @@
-import { labelsRecord, type Matcher, type QueryCall } from 'svc/query';
+import {
+  type DeviceNameTable,
+  idLabel,
+  labelsRecord,
+  type Matcher,
+  nameLabel,
+  type QueryCall,
+} from 'svc/query';
 
 import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/index.ts';
 import { findTemplates } from '../patterns/find-templates.ts';
@@ -33,6 +40,7 @@ export interface EndpointParts {
   readonly store: LogStore;
   readonly queries: LogQueryRunner;
   readonly now: () => number;
+  readonly names: DeviceNameTable;
 }
 
 const sixHoursMs = 6 * 3_600_000;
@@ -88,31 +96,34 @@ export const endpoints = {
     );
   },
 
-  labels({ store, queries }, call, parameters) {
-    const matchers = matchersFor(parameters, call);
+  labels({ store, queries, names }, call, parameters) {
+    const matchers = names.foreign(matchersFor(parameters, call));
     const window = parameters.window(sixHoursMs);
     return queries.run(call, async ({ budget }) =>
       listAnswer(await store.directory.labels(matchers, window, budget), budget.warnings),
     );
   },
 
-  values({ store, queries }, call, parameters) {
-    const matchers = matchersFor(parameters, call);
+  values({ store, queries, names }, call, parameters) {
+    const matchers = names.foreign(matchersFor(parameters, call));
     const window = parameters.window(sixHoursMs);
-    return queries.run(call, async ({ budget }) =>
-      listAnswer(
-        await store.directory.values(call.label ?? '', matchers, window, budget),
-        budget.warnings,
-      ),
-    );
+    const { label = '' } = call;
+    return queries.run(call, async ({ budget }) => {
+      const found = await store.directory.values(label, matchers, window, budget);
+      const known =
+        label === nameLabel
+          ? names.valuesWith(found, await store.directory.values(idLabel, matchers, window, budget))
+          : found;
+      return listAnswer(known, budget.warnings);
+    });
   },
 
-  series({ store, queries }, call, parameters) {
+  series({ store, queries, names }, call, parameters) {
     const given = [...parameters.all('match[]'), ...parameters.all('match')];
     const selectors =
       given.length === 0
         ? [call.enforce]
-        : given.map((text) => [...selectorOf(text), ...call.enforce]);
+        : given.flatMap((text) => names.stored([...selectorOf(text), ...call.enforce]));
     const window = parameters.window(sixHoursMs);
     return queries.run(call, async ({ budget }) => {
       const data: Readonly<Record<string, string>>[] = [];
@@ -123,8 +134,8 @@ export const endpoints = {
     });
   },
 
-  index_stats({ store, queries }, call, parameters) {
-    const matchers = matchersFor(parameters, call);
+  index_stats({ store, queries, names }, call, parameters) {
+    const matchers = names.foreign(matchersFor(parameters, call));
     const window = parameters.window();
     return queries.run(call, async ({ budget }) => {
       const total = { streams: 0, chunks: 0, bytes: 0, entries: 0 };
@@ -142,8 +153,8 @@ export const endpoints = {
     });
   },
 
-  index_volume({ store, queries }, call, parameters) {
-    const matchers = matchersFor(parameters, call);
+  index_volume({ store, queries, names }, call, parameters) {
+    const matchers = names.foreign(matchersFor(parameters, call));
     const window = parameters.window();
     return queries.run(call, async ({ budget }) => {
       const volumes = new Volumes(selectorOf(parameters.query), parameters);
@@ -154,8 +165,8 @@ export const endpoints = {
     });
   },
 
-  index_volume_range({ store, queries }, call, parameters) {
-    const matchers = matchersFor(parameters, call);
+  index_volume_range({ store, queries, names }, call, parameters) {
+    const matchers = names.foreign(matchersFor(parameters, call));
     const window = parameters.window();
     const step = parameters.step(window);
     parameters.assertSteps(window, step);
@@ -213,8 +224,8 @@ export const endpoints = {
     });
   },
 
-  detected_labels({ store, queries }, call, parameters) {
-    const matchers = matchersFor(parameters, call);
+  detected_labels({ store, queries, names }, call, parameters) {
+    const matchers = names.foreign(matchersFor(parameters, call));
     const window = parameters.window();
     return queries.run(call, async ({ budget }) => {
       const values = new Map<string, Set<string>>();

@@ -1,6 +1,6 @@
 import type { Line, LinePattern, LinesAnswer, PatternsAnswer } from 'svc/contracts/logs';
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from 'svc/contracts/metricsdb';
-import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
+import { type DeviceNameTable, type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
 
 import { instant, lines, range, tailer } from '../logql/index.ts';
 import { findTemplates } from '../patterns/find-templates.ts';
@@ -16,6 +16,7 @@ export interface ServiceQueriesParts {
   readonly queries: LogQueryRunner;
   readonly tails: Tails;
   readonly now: () => number;
+  readonly deviceNames: DeviceNameTable;
 }
 
 interface Call {
@@ -28,8 +29,10 @@ export class ServiceQueries {
   readonly #queries: LogQueryRunner;
   readonly #tails: Tails;
   readonly #now: () => number;
+  readonly #deviceNames: DeviceNameTable;
 
-  constructor({ store, queries, tails, now }: ServiceQueriesParts) {
+  constructor({ store, queries, tails, now, deviceNames }: ServiceQueriesParts) {
+    this.#deviceNames = deviceNames;
     this.#store = store;
     this.#queries = queries;
     this.#tails = tails;
@@ -121,10 +124,11 @@ export class ServiceQueries {
     { signal }: Call,
   ): Promise<string[]> {
     const { directory } = this.#store;
-    const matchers =
+    const matchers = this.#deviceNames.foreign(
       query === undefined
         ? matchersOf(enforce)
-        : tailer({ query, enforce: matchersOf(enforce), now: this.#now }).matchers;
+        : tailer({ query, enforce: matchersOf(enforce), now: this.#now }).matchers,
+    );
     const window = { start: nanos(start), end: nanos(end) };
     return this.#queries.run({ asker, signal }, ({ budget }) =>
       label === undefined

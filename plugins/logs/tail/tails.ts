@@ -1,4 +1,11 @@
-import { JsonBytes, type Labels, labelValue, type Matcher, textOf } from 'svc/query';
+import {
+  DeviceNameTable,
+  JsonBytes,
+  type Labels,
+  labelValue,
+  type Matcher,
+  textOf,
+} from 'svc/query';
 
 import { type FoundLine, streamsOf, tailer } from '../logql/index.ts';
 import { writeLine } from '../loki/answer.ts';
@@ -37,13 +44,19 @@ const maxDroppedTold = 100;
 export class Tails {
   readonly #now: () => number;
   readonly #wake: (id: number) => void;
+  readonly #names: DeviceNameTable;
   readonly #tails = new Map<number, Tail>();
   #next = 1;
 
-  /** `wake` hears when a tail that had nothing has something. */
-  constructor(now: () => number, wake: (id: number) => void) {
+  /** `wake` hears when a tail that had nothing has something. A device is found by the name that it has when the tail opens. */
+  constructor(
+    now: () => number,
+    wake: (id: number) => void,
+    names: DeviceNameTable = new DeviceNameTable(),
+  ) {
     this.#now = now;
     this.#wake = wake;
+    this.#names = names;
   }
 
   get size(): number {
@@ -63,7 +76,7 @@ export class Tails {
     this.#tails.set(id, {
       id,
       delayMs,
-      matchers,
+      matchers: this.#names.foreign(matchers),
       contains: needles,
       process,
       waiting: [],

@@ -1,4 +1,11 @@
-import { type Budget, type QueryCall, type QueryLoad, QueryRunner } from 'svc/query';
+import {
+  type Budget,
+  type DeviceNameTable,
+  nameLabel,
+  type QueryCall,
+  type QueryLoad,
+  QueryRunner,
+} from 'svc/query';
 
 import type { LogSource } from '../logql/index.ts';
 import type { LogStore } from '../store/store.ts';
@@ -25,11 +32,17 @@ export interface LogQueryRun {
 export class LogQueryRunner {
   readonly #store: LogStore;
   readonly #now: () => number;
+  readonly #names: DeviceNameTable;
   readonly #runner: QueryRunner<QueryLimits>;
 
-  constructor(store: LogStore, limits: QueryLimits, now: () => number) {
+  constructor(
+    store: LogStore,
+    limits: QueryLimits,
+    { now, names }: { readonly now: () => number; readonly names: DeviceNameTable },
+  ) {
     this.#store = store;
     this.#now = now;
+    this.#names = names;
     this.#runner = new QueryRunner(limits);
   }
 
@@ -45,7 +58,7 @@ export class LogQueryRunner {
     const came = this.#now();
     return this.#runner.run(call, async (budget) => {
       const began = this.#now();
-      const source = new CountingSource(this.#store.source());
+      const source = new CountingSource(namedSource(this.#store.source(), this.#names));
       const cost = (): Cost => ({
         bytes: budget.spent.bytes,
         lines: source.lines,
@@ -72,3 +85,18 @@ class CountingSource implements LogSource {
     }
   }
 }
+
+/** The source with names of devices joined to the streams of a selector that asks for them. */
+const namedSource = (source: LogSource, names: DeviceNameTable): LogSource => ({
+  async *select(matchers, ...asked) {
+    if (names.isEmpty || !matchers.some(({ name }) => name === nameLabel)) {
+      yield* source.select(matchers, ...asked);
+      return;
+    }
+    for (const stored of names.stored(matchers)) {
+      for await (const { labels, entries } of source.select(stored, ...asked)) {
+        yield { labels: names.joined(labels), entries };
+      }
+    }
+  },
+});

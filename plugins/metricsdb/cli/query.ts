@@ -1,4 +1,12 @@
-import { type Command, clientOptions, openClient, printable, table, spanOf } from 'svc/cli';
+import {
+  type ApiClient,
+  type Command,
+  clientOptions,
+  openClient,
+  printable,
+  table,
+  spanOf,
+} from 'svc/cli';
 import { shortNumber, sparkline } from './sparkline.ts';
 
 interface Matrix {
@@ -34,16 +42,46 @@ export const command: Command = {
       end,
       step,
     });
-    return {
-      data: answer,
-      text: () => drawn(answer, { end, step, most: call.has('all') ? Infinity : maxSeries }),
-    };
+    const most = call.has('all') ? Infinity : maxSeries;
+    const names = await namesOf(client, answer);
+    return { data: answer, text: () => drawn(answer, { end, step, most, names }) };
   },
 };
 
+type Names = ReadonlyMap<string, string>;
+
+/** Max devices that are asked for by one request. */
+const maxNamed = 200;
+
+/** Fetches the names of the devices of an answer; series of others keep their ids. */
+async function namesOf(client: ApiClient, { result }: Matrix): Promise<Names> {
+  const ids = [...new Set(result.flatMap(({ metric }) => metric['device_id'] ?? []))].filter((id) =>
+    /^[1-9]\d{0,14}$/.test(id),
+  );
+  const names = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += maxNamed) {
+    const query = ids.slice(from, from + maxNamed).map((id) => `id=${id}`);
+    const { items } = await client.get<{
+      readonly items: readonly { readonly id: number; readonly display_name: string }[];
+    }>(`/api/v1/devices?limit=${maxNamed}&${query.join('&')}`);
+    items.forEach(({ id, display_name: name }) => names.set(String(id), name));
+  }
+  return names;
+}
+
 function drawn(
   { result }: Matrix,
-  { end, step, most }: { readonly end: number; readonly step: number; readonly most: number },
+  {
+    end,
+    step,
+    most,
+    names,
+  }: {
+    readonly end: number;
+    readonly step: number;
+    readonly most: number;
+    readonly names: Names;
+  },
 ): string {
   const rows = result
     .map(({ metric, values }) => {
@@ -52,7 +90,7 @@ function drawn(
       );
       const past = Array.from({ length: points }, (_, index) => at.get(index - points + 1));
       return {
-        name: nameOf(metric),
+        name: nameOf(named(metric, names)),
         now: past.at(-1),
         last: past.findLast((value) => value !== undefined),
         past,
@@ -71,6 +109,16 @@ function drawn(
     ]);
   const more = rows.length > most ? `\n… and ${rows.length - most} more; --all shows them` : '';
   return `${table([['SERIES', 'NOW', 'PAST'], ...lines])}${more}`;
+}
+
+/** Labels with the name of the device in place of its id, unless they have another `device`. */
+function named(
+  metric: Readonly<Record<string, string>>,
+  names: Names,
+): Readonly<Record<string, string>> {
+  const { device_id: id = '', ...rest } = metric;
+  const name = names.get(id);
+  return name === undefined || 'device' in rest ? metric : { ...rest, device: name };
 }
 
 function nameOf({ __name__: name = '', ...labels }: Readonly<Record<string, string>>): string {

@@ -1,4 +1,4 @@
-import type { QueryRunner } from 'svc/query';
+import type { DeviceNameTable, QueryRunner } from 'svc/query';
 import { transferred } from 'svc/thread';
 
 import { toolAnswer } from '../prometheus/answer.ts';
@@ -13,16 +13,18 @@ import type {
 } from '../thread/contract.ts';
 import { decodeAnswer, decodeRange } from './decode.ts';
 import { type PackLimits, Packer } from './pack.ts';
-import { plan, planService } from './plan.ts';
+import { plan, type PlanParts, planService } from './plan.ts';
 
 /** Computation in the thread for a driver that keeps its samples elsewhere. */
 export class Forwarder {
   readonly #runner: QueryRunner<QueryLimits>;
+  readonly #names: DeviceNameTable;
   readonly #now: () => number;
   readonly #packer: Packer;
 
-  constructor(runner: QueryRunner<QueryLimits>, limits: PackLimits, now: () => number) {
+  constructor({ runner, names }: PlanParts, limits: PackLimits, now: () => number) {
     this.#runner = runner;
+    this.#names = names;
     this.#now = now;
     this.#packer = new Packer(limits, now);
   }
@@ -33,9 +35,10 @@ export class Forwarder {
 
   methods() {
     const runner = this.#runner;
+    const parts = { runner, names: this.#names };
     return {
-      plan: (asked: Asked): Forwarded => plan(runner, asked, this.#now()),
-      planService: (question: ServiceQuestion): Forwarded => planService(runner, question),
+      plan: (asked: Asked): Forwarded => plan(parts, asked, this.#now()),
+      planService: (question: ServiceQuestion): Forwarded => planService(parts, question),
       decode: ({
         body,
         kind,

@@ -1,9 +1,10 @@
-import { type Matcher, queryError, type QueryRunner } from 'svc/query';
+import { type DeviceNameTable, type Matcher, queryError, type QueryRunner } from 'svc/query';
+import { isSvcError } from 'svc/sdk';
 
 import { Parameters } from '../prometheus/parameters.ts';
 import { readInstant, readRange, readSettled } from '../prometheus/question.ts';
 import { enforced, labelName, matcherSets } from '../prometheus/series-selector.ts';
-import { type Expr, parse, print } from '../promql/index.ts';
+import { type Expr, parse, print, selectorsOf } from '../promql/index.ts';
 import { longestQuery } from '../promql/parse/parser.ts';
 import { printMatcher } from '../promql/parse/print.ts';
 import { assertAnswerable } from '../service/answers.ts';
@@ -16,11 +17,16 @@ import type {
   ServiceQuestion,
 } from '../thread/contract.ts';
 
+export interface PlanParts {
+  readonly runner: QueryRunner<QueryLimits>;
+  readonly names: DeviceNameTable;
+}
+
 /**
  * Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's
  * reaches the other side.
  */
-export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number): Forwarded {
+export function plan({ runner, names }: PlanParts, asked: Asked, now: number): Forwarded {
   const { limits } = runner;
   const parameters = Parameters.of(asked);
   const { timeoutMs = limits.timeoutMs } = readSettled(parameters, limits);
@@ -31,6 +37,7 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
     asked,
     parameters,
     limits,
+    names,
     now,
     also: enforced(asked.enforce),
     tail,
@@ -44,6 +51,7 @@ interface Call {
   readonly asked: Asked;
   readonly parameters: Parameters;
   readonly limits: QueryLimits;
+  readonly names: DeviceNameTable;
   readonly now: number;
   /** Matchers of what the caller may see. */
   readonly also: readonly Matcher[];
@@ -56,24 +64,24 @@ interface Call {
 type Planner = (call: Call) => readonly [path: string, pairs: Pairs];
 
 const planners: Readonly<Record<Endpoint, Planner>> = {
-  query({ parameters, now, also, timed }) {
+  query({ parameters, now, names, also, timed }) {
     const { query, time } = readInstant(parameters, now);
     return [
       'query',
       [
-        ['query', restricted(demandText(query), also)],
+        ['query', restricted(demandText(query), also, names)],
         ['time', seconds(time)],
         ...lookback(parameters),
         ...timed,
       ],
     ];
   },
-  query_range({ parameters, limits, also, timed }) {
+  query_range({ parameters, limits, names, also, timed }) {
     const { query, start, end, step } = readRange(parameters, limits);
     return [
       'query_range',
       [
-        ['query', restricted(demandText(query), also)],
+        ['query', restricted(demandText(query), also, names)],
         ...window(start, end),
         ['step', milliseconds(step)],
         unaligned,
@@ -106,10 +114,10 @@ const planners: Readonly<Record<Endpoint, Planner>> = {
       [...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)), ...tail],
     ];
   },
-  query_exemplars: ({ parameters, also }) => [
+  query_exemplars: ({ parameters, names, also }) => [
     'query_exemplars',
     [
-      ['query', restricted(demandText(parameters.text('query')), also)],
+      ['query', restricted(demandText(parameters.text('query')), also, names)],
       ...window(parameters.time('start'), parameters.time('end')),
     ],
   ],
@@ -119,17 +127,14 @@ const planners: Readonly<Record<Endpoint, Planner>> = {
 };
 
 /** Selectors, window and limit, as the endpoints about series and labels take them. */
-const selected = ({ parameters, also, tail }: Call): Pairs => [
-  ...selectors(parameters, also),
+const selected = ({ parameters, also, names, tail }: Call): Pairs => [
+  ...printed(matcherSets(parameters.all('match[]'), also), names),
   ...optionalWindow(parameters),
   ...tail,
 ];
 
 /** The same for a question of another plugin, which may be restricted. */
-export function planService(
-  runner: QueryRunner<QueryLimits>,
-  question: ServiceQuestion,
-): Forwarded {
+export function planService({ runner, names }: PlanParts, question: ServiceQuestion): Forwarded {
   assertAnswerable(question, runner);
   const { limits } = runner;
   const { timeoutMs = limits.timeoutMs, enforce, lookbackMs } = question.options;
@@ -145,7 +150,7 @@ export function planService(
         path: 'query',
         timeoutMs: longest,
         pairs: [
-          ['query', restricted(question.query, also)],
+          ['query', restricted(question.query, also, names)],
           ['time', seconds(question.time)],
           ...timed,
         ],
@@ -156,7 +161,7 @@ export function planService(
         path: 'query_range',
         timeoutMs: longest,
         pairs: [
-          ['query', restricted(query, also)],
+          ['query', restricted(query, also, names)],
           ...window(start, end),
           ['step', milliseconds(step)],
           unaligned,
@@ -169,7 +174,7 @@ export function planService(
         path: 'series',
         timeoutMs: longest,
         pairs: [
-          ...printed(matcherSets(question.matchers, also)),
+          ...printed(matcherSets(question.matchers, also), names),
           ...window(question.start, question.end),
         ],
       };
@@ -193,11 +198,10 @@ function demandText(query: string): string {
   return query;
 }
 
-const selectors = (parameters: Parameters, also: readonly Matcher[]): Pairs =>
-  printed(matcherSets(parameters.all('match[]'), also));
-
-const printed = (sets: readonly (readonly Matcher[])[]): Pairs =>
-  sets.map((matchers) => ['match[]', `{${matchers.map(printMatcher).join(',')}}`] as const);
+const printed = (sets: readonly (readonly Matcher[])[], names: DeviceNameTable): Pairs =>
+  sets.map(
+    (matchers) => ['match[]', `{${names.foreign(matchers).map(printMatcher).join(',')}}`] as const,
+  );
 
 function lookback(parameters: Parameters): Pairs {
   const asked = parameters.durationIf('lookback_delta');
@@ -220,26 +224,61 @@ const optionalWindow = (parameters: Parameters): Pairs =>
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 const milliseconds = (ms: number): string => `${Math.max(1, Math.round(ms))}ms`;
 
-/** The query with these matchers in each of its selectors, for a back end that knows nothing of who asks. */
-function restricted(query: string, also: readonly Matcher[]): string {
-  return also.length === 0 ? query : print(withMatchers(parse(query), also));
+/**
+ * The query with these matchers in each of its selectors, and ids in place of names of devices, for a
+ * back end that knows neither who asks nor what devices are called. Any other query stays as it is,
+ * in whatever dialect.
+ */
+function restricted(query: string, also: readonly Matcher[], names: DeviceNameTable): string {
+  if (also.length > 0) {
+    return print(
+      withMatchers(parse(query), (matchers) => [...names.foreign(matchers), ...also], true),
+    );
+  }
+  return !names.isEmpty && mayNameDevice.test(query) ? withIds(query, names) : query;
 }
 
-function withMatchers(expr: Expr, also: readonly Matcher[]): Expr {
-  const inside = (part: Expr): Expr => withMatchers(part, also);
+const mayNameDevice = /\bdevice\s*=/;
+
+/** A query that our parser does not understand is for the other side to judge. */
+function withIds(query: string, names: DeviceNameTable): string {
+  const expr = parsed(query);
+  const isNamed =
+    expr !== undefined &&
+    selectorsOf(expr).some(({ matchers }) =>
+      names.foreign(matchers).some((one, at) => one !== matchers[at]),
+    );
+  return isNamed ? print(withMatchers(expr, (matchers) => names.foreign(matchers), false)) : query;
+}
+
+function parsed(query: string): Expr | undefined {
+  try {
+    return parse(query);
+  } catch (error) {
+    if (isSvcError(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+type Rewrite = (matchers: readonly Matcher[]) => readonly Matcher[];
+
+function withMatchers(expr: Expr, rewrite: Rewrite, isNarrowed: boolean): Expr {
+  const inside = (part: Expr): Expr => withMatchers(part, rewrite, isNarrowed);
   switch (expr.node) {
     case 'number':
     case 'string':
       return expr;
     case 'selector':
-      return { ...expr, matchers: [...expr.matchers, ...also] };
+      return { ...expr, matchers: rewrite(expr.matchers) };
     case 'matrix':
       return {
         ...expr,
-        selector: { ...expr.selector, matchers: [...expr.selector.matchers, ...also] },
+        selector: { ...expr.selector, matchers: rewrite(expr.selector.matchers) },
       };
     case 'call':
-      if (expr.func === 'info') {
+      if (isNarrowed && expr.func === 'info') {
         // It reads series that no selector of the text names.
         throw queryError(
           'bad_data',

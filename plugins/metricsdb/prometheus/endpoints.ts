@@ -1,7 +1,10 @@
 import {
   type Budget,
   compareLabels,
+  type DeviceNameTable,
   type Matcher,
+  idLabel,
+  nameLabel,
   queryError,
   type QueryRunner,
   sortedList,
@@ -35,6 +38,7 @@ export interface AnswerParts {
   readonly store: StoreLifecycle;
   readonly runner: QueryRunner<QueryLimits>;
   readonly now: () => number;
+  readonly names: DeviceNameTable;
 }
 
 type Answer = Promise<Uint8Array<ArrayBuffer>>;
@@ -48,28 +52,31 @@ type Work = (
 type Reader = (asked: Parameters, parts: AnswerParts, origin: Asked) => Work;
 
 const readers: Readonly<Record<Endpoint, Reader>> = {
-  query(asked, { now }) {
+  query(asked, { now, names }) {
     const { query, time } = readInstant(asked, now());
     demandQuery(query);
     return async (store, page, settled) =>
-      instantAnswer(page, await instant(store.source(), { query, time, ...settled }, page.budget));
+      instantAnswer(
+        page,
+        await instant(store.source(), { query, time, names, ...settled }, page.budget),
+      );
   },
 
-  query_range(asked, { runner }, { shape }) {
+  query_range(asked, { runner, names }, { shape }) {
     const question = readRange(asked, runner.limits);
     demandRangeQuery(question.query);
     const write = shape === 'tool' ? toolAnswer : rangeAnswer;
     return async (store, page, settled) =>
-      write(page, await range(store.source(), { ...question, ...settled }, page.budget));
+      write(page, await range(store.source(), { ...question, names, ...settled }, page.budget));
   },
 
-  series(asked, _parts, { enforce }) {
+  series(asked, { names: known }, { enforce }) {
     const window = asked.window();
     const selectors = asked.all('match[]');
     if (selectors.length === 0) {
       throw queryError('bad_data', 'no match[] parameter provided');
     }
-    const sets = matcherSets(selectors, enforced(enforce));
+    const sets = storedSets(known, matcherSets(selectors, enforced(enforce)));
     return async (store, page) => {
       const found = await sortedList(
         await store.series(sets, window, page.budget),
@@ -80,18 +87,25 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     };
   },
 
-  labels(asked, _parts, { enforce }) {
+  labels(asked, { names: known }, { enforce }) {
     const window = asked.window();
-    const sets = matcherSets(asked.all('match[]'), enforced(enforce));
+    const sets = storedSets(known, matcherSets(asked.all('match[]'), enforced(enforce)));
     return async (store, page) => names(page, await store.labels(sets, window, page.budget));
   },
 
-  values(asked, _parts, { label = '', enforce }) {
+  values(asked, { names: known }, { label = '', enforce }) {
     const name = labelName(label);
     const window = asked.window();
-    const sets = matcherSets(asked.all('match[]'), enforced(enforce));
-    return async (store, page) =>
-      names(page, await store.labelValues(name, sets, window, page.budget));
+    const sets = storedSets(known, matcherSets(asked.all('match[]'), enforced(enforce)));
+    return async (store, page) => {
+      const found = await store.labelValues(name, sets, window, page.budget);
+      return names(
+        page,
+        name === nameLabel
+          ? known.valuesWith(found, await store.labelValues(idLabel, sets, window, page.budget))
+          : found,
+      );
+    };
   },
 
   metadata(asked) {
@@ -170,6 +184,11 @@ export async function answer(parts: AnswerParts, asked: Asked, signal: AbortSign
 export function format(asked: Asked): string {
   return print(demandQuery(Parameters.of(asked).text('query')));
 }
+
+const storedSets = (
+  known: DeviceNameTable,
+  sets: readonly (readonly Matcher[])[],
+): (readonly Matcher[])[] => sets.flatMap((matchers) => known.stored(matchers));
 
 const names = (page: Page, list: readonly string[]): Answer =>
   envelope(page, (json) => each(page, json, list, (name) => json.string(name)));

@@ -1,5 +1,12 @@
 import type { NativeHistogram } from 'svc/native-histogram';
-import { type Budget, compareLabels, type Labels, type Matcher, sortedList } from 'svc/query';
+import {
+  type Budget,
+  compareLabels,
+  type DeviceNameTable,
+  type Labels,
+  type Matcher,
+  sortedList,
+} from 'svc/query';
 
 import { evaluate } from './evaluate.ts';
 import { type Expr, selectorsOf, withoutParens } from './parse/ast.ts';
@@ -9,6 +16,7 @@ import { valueTypeOf } from './parse/signatures.ts';
 import { extended } from './range/edges.ts';
 import { rangeVector, type RangeVector, type Samples } from './range/range-vector.ts';
 import { Window } from './range/window.ts';
+import { namedSource, namesDevice } from './vector/named-source.ts';
 import { Notes } from './vector/notes.ts';
 import { dataTime } from './vector/placement.ts';
 import { mergeRows, refuseDuplicates, withoutMetadata } from './vector/rows.ts';
@@ -28,6 +36,8 @@ export interface EngineOptions {
   readonly legacyLabelNames?: boolean;
   /** Added to every selector: what the asker may see. */
   readonly enforce?: readonly Matcher[];
+  /** Names of devices, for queries that name the label `device`. */
+  readonly names?: DeviceNameTable;
 }
 
 export interface RangeSeries {
@@ -156,8 +166,12 @@ function start(
   budget: Budget,
   window: Run['window'],
 ): Run {
+  const { names } = options;
   const run: Run = {
-    source,
+    source:
+      names !== undefined && !names.isEmpty && namesDevice(expr)
+        ? namedSource(source, names)
+        : source,
     budget,
     lookbackMs: options.lookbackMs ?? 5 * 60_000,
     subqueryStepMs: options.subqueryStepMs ?? 60_000,

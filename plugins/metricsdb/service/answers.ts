@@ -5,7 +5,13 @@ import type {
   MatrixAnswer,
   Notes,
 } from 'svc/contracts/metricsdb';
-import { type Budget, labelsRecord, queryError, type QueryRunner } from 'svc/query';
+import {
+  type Budget,
+  type DeviceNameTable,
+  labelsRecord,
+  queryError,
+  type QueryRunner,
+} from 'svc/query';
 import { type ErrorCode, isSvcError, type MessageCode, messageOf } from 'svc/sdk';
 
 import { assertPoints, demandRangeQuery } from '../prometheus/question.ts';
@@ -35,9 +41,15 @@ export type BatchAnswer =
     };
 export type ServiceAnswer = InstantAnswer | (MatrixAnswer & Notes) | readonly LabelRecord[];
 
+interface AnswerParts {
+  readonly store: StoreLifecycle;
+  readonly runner: QueryRunner<QueryLimits>;
+  readonly names: DeviceNameTable;
+}
+
 /** Answers another plugin: no text, but labels and arrays of numbers. */
 export async function serviceAnswer(
-  { store, runner }: { readonly store: StoreLifecycle; readonly runner: QueryRunner<QueryLimits> },
+  { store, runner, names }: AnswerParts,
   question: ServiceQuestion,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
@@ -45,14 +57,14 @@ export async function serviceAnswer(
   const { timeoutMs, maxSamples, asker } = question.options;
   return await store.use((open) =>
     runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) =>
-      answered(open, question, runner, budget),
+      answered(open, question, { runner, names }, budget),
     ),
   );
 }
 
 /** A batch has one place in the line, and its questions are answered one after another. */
 export function batchAnswers(
-  { store, runner }: { readonly store: StoreLifecycle; readonly runner: QueryRunner<QueryLimits> },
+  { store, runner, names }: AnswerParts,
   { queries, time, options }: BatchQuestion,
   signal: AbortSignal,
 ): Promise<readonly BatchAnswer[]> {
@@ -68,9 +80,12 @@ export function batchAnswers(
       for (const query of queries) {
         await whole.breathe();
         answers.push(
-          (await answered(open, { kind: 'instant', query, time, options }, runner, another()).catch(
-            failureOf,
-          )) as BatchAnswer,
+          (await answered(
+            open,
+            { kind: 'instant', query, time, options },
+            { runner, names },
+            another(),
+          ).catch(failureOf)) as BatchAnswer,
         );
       }
       return answers;
@@ -87,12 +102,17 @@ const failureOf = (error: unknown): BatchAnswer => ({
 async function answered(
   store: MetricsStore,
   question: ServiceQuestion,
-  { limits }: QueryRunner<QueryLimits>,
+  { runner: { limits }, names }: Omit<AnswerParts, 'store'>,
   budget: Budget,
 ): Promise<ServiceAnswer> {
   const { lookbackMs = limits.lookbackMs, enforce } = question.options;
   const also = enforced(enforce);
-  const settled = { lookbackMs, delayedNameRemoval: limits.delayedNameRemoval, enforce: also };
+  const settled = {
+    lookbackMs,
+    delayedNameRemoval: limits.delayedNameRemoval,
+    enforce: also,
+    names,
+  };
   switch (question.kind) {
     case 'instant':
       return instantAnswerOf(
@@ -111,7 +131,7 @@ async function answered(
     case 'series':
       return (
         await store.series(
-          matcherSets(question.matchers, also),
+          matcherSets(question.matchers, also).flatMap((matchers) => names.stored(matchers)),
           { mint: question.start, maxt: question.end },
           budget,
         )

@@ -3,7 +3,7 @@ import type { LabelRecord } from 'svc/contracts/metricsdb';
 import type { Field, Frame } from '../frames/frame.ts';
 import type { PanelBody } from '../model/panel.ts';
 import type { Answered } from './answered.ts';
-import { nameOf } from './names.ts';
+import { nameOf, type NameOfDevice } from './names.ts';
 
 interface Series {
   readonly labels: LabelRecord;
@@ -12,13 +12,17 @@ interface Series {
 }
 
 /** Returns the answers of a panel as frames: one for each table, and one for each series. */
-export function framesOf(answers: readonly Answered[], panel: PanelBody): readonly Frame[] {
+export function framesOf(
+  answers: readonly Answered[],
+  panel: PanelBody,
+  device: NameOfDevice,
+): readonly Frame[] {
   return answers.flatMap(({ query, answer }) => {
     const series = answer === undefined ? [] : seriesOf(answer);
     const value = answers.length > 1 ? `Value #${query.ref}` : 'Value';
     return query.format === 'table'
       ? [tableOf(series, query.ref, value)]
-      : series.map((one) => seriesFrame(one, query.ref, query.legend ?? '', panel));
+      : series.map((one) => seriesFrame(one, query.ref, query.legend ?? '', panel, device));
   });
 }
 
@@ -67,12 +71,13 @@ const seriesFrame = (
   ref: string,
   legend: string,
   { type }: PanelBody,
+  device: NameOfDevice,
 ): Frame => ({
   ref,
   fields: [
     { name: 'Time', type: 'time', values: times },
     {
-      name: legend === '' && type === 'table' ? 'Value' : nameOf(labels, legend),
+      name: legend === '' && type === 'table' ? 'Value' : nameOf(labels, legend, device),
       type: 'number',
       labels,
       values,

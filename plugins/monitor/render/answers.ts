@@ -7,7 +7,7 @@ import type { FieldSettings } from '../model/drawing.ts';
 import { isOverTime, type PanelBody } from '../model/panel.ts';
 import { wellFormed } from '../variables/query-text.ts';
 import type { Answered } from './answered.ts';
-import { nameOf } from './names.ts';
+import { nameOf, type NameOfDevice } from './names.ts';
 import { mostLines } from './questions.ts';
 import { type Reading, readingOf, renamed, settingsFor } from './settings.ts';
 import type { Sheet } from './sheet.ts';
@@ -71,12 +71,16 @@ export interface Series {
 }
 
 /** Returns the series of all queries of a panel, in their order. */
-export function seriesOf(answers: readonly Answered[], panel: PanelBody): readonly Series[] {
+export function seriesOf(
+  answers: readonly Answered[],
+  panel: PanelBody,
+  device: NameOfDevice,
+): readonly Series[] {
   const many = (panel.queries?.length ?? 0) > 1;
   return answers.flatMap(({ query: { ref, legend = '' }, answer }): Series[] => {
     const head = (labels: LabelRecord) => ({
       labels,
-      name: nameOf(labels, legend),
+      name: nameOf(labels, legend, device),
       ...(many && { ref }),
     });
     switch (answer?.type) {
@@ -182,13 +186,17 @@ export function bucketsOf(series: readonly Series[]): readonly Series[] {
   });
 }
 
-export function shownLines(lines: LinesAnswer['lines'], panel: PanelBody): Shown {
+export function shownLines(
+  lines: LinesAnswer['lines'],
+  panel: PanelBody,
+  device: NameOfDevice,
+): Shown {
   const streams = new Map<string, Stream>();
   for (const { labels, at, line } of lines.slice(0, mostLines)) {
     const key = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
     let stream = streams.get(key);
     if (stream === undefined) {
-      stream = { stream: labels, name: nameOf(labels, panel.legend), values: [] };
+      stream = { stream: labels, name: nameOf(labels, panel.legend, device), values: [] };
       streams.set(key, stream);
     }
     stream.values.push([

@@ -1,13 +1,13 @@
 import type { Logger } from 'svc/sdk';
 import type { Enforced } from 'svc/contracts/metricsdb';
-import { compileRegex, formatDuration, formatFloat, type Pattern } from 'svc/query';
+import { compileRegex, formatDuration, formatFloat, idLabel, type Pattern } from 'svc/query';
 
 import type { Variable } from '../model/dashboard.ts';
 import { errors } from '../model/errors.ts';
 import { type Binding, type Bindings, insert } from '../variables/insertion.ts';
 import { seriesOf, sourceOf, type ValueSource } from '../variables/value-source.ts';
 import { escapedFor, escapedForRegex } from '../variables/query-text.ts';
-import { written } from './names.ts';
+import { type NameOfDevice, written } from './names.ts';
 import type { Questions } from './questions.ts';
 import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { auto } from '../variables/variable-rules.ts';
@@ -18,6 +18,8 @@ export interface Choice {
   readonly variable: Variable;
   readonly value: readonly string[];
   readonly values: readonly string[];
+  /** Names of the values, where they are ids of devices. */
+  readonly texts?: readonly string[];
   readonly leftOut: number;
   readonly error?: PanelError;
 }
@@ -43,6 +45,7 @@ export interface ChoiceParts {
   readonly window: Window;
   readonly sampleInterval: number;
   readonly questions: Questions;
+  readonly nameOf: NameOfDevice;
   readonly log: Logger;
 }
 
@@ -58,10 +61,17 @@ export async function choose(
   const list: Choice[] = [];
   const filters: Enforced[] = [];
   for (const variable of variables) {
-    const { values, leftOut, error } = await offered(variable, bindings, parts);
+    const { values, texts, leftOut, error } = await offered(variable, bindings, parts);
     const value = given.get(variable.name) ?? usual(variable, values);
     assertFits(variable, value);
-    list.push({ variable, value, values, leftOut, ...(error && { error }) });
+    list.push({
+      variable,
+      value,
+      values,
+      leftOut,
+      ...(texts && { texts }),
+      ...(error && { error }),
+    });
     if (variable.type === 'adhoc') {
       filters.push(...value.map((text) => filterOf(text, variable.name)));
     } else if (value.length === 0) {
@@ -99,6 +109,7 @@ export function builtIn({
 
 interface Offer {
   readonly values: readonly string[];
+  readonly texts?: readonly string[];
   readonly leftOut: number;
   readonly error?: PanelError;
 }
@@ -106,7 +117,7 @@ interface Offer {
 async function offered(
   variable: Variable,
   bindings: Bindings,
-  { questions, log }: ChoiceParts,
+  { questions, nameOf, log }: ChoiceParts,
 ): Promise<Offer> {
   if (variable.type !== 'query') {
     return { values: variable.values ?? [], leftOut: 0 };
@@ -120,14 +131,27 @@ async function offered(
         found.add(value);
       }
     }
-    const sorted = [...found].sort(inPeoplesOrder);
+    // Devices are in the order of their names.
+    const textOf = (value: string): string =>
+      asksForDevices(variable) ? (nameOf(value) ?? value) : value;
+    const sorted = [...found].sort(
+      (a, b) => inPeoplesOrder(textOf(a), textOf(b)) || inPeoplesOrder(a, b),
+    );
+    const values = (variable.descending ? sorted.reverse() : sorted).slice(0, mostValues);
     return {
-      values: (variable.descending ? sorted.reverse() : sorted).slice(0, mostValues),
+      values,
       leftOut: Math.max(0, sorted.length - mostValues),
+      ...(values.some((value) => textOf(value) !== value) && { texts: values.map(textOf) }),
     };
   } catch (error) {
     return { values: [], leftOut: 0, error: panelErrorOf(error, log) };
   }
+}
+
+/** True if the values of a variable are ids of devices, which have names. */
+function asksForDevices({ query = '', regex }: Variable): boolean {
+  const source = sourceOf(query);
+  return regex === undefined && source.kind === 'label_values' && source.label === idLabel;
 }
 
 /** Returns the texts that the query of a variable finds, before its pattern. */

@@ -15,6 +15,7 @@ import { explainMissing, type Missing } from './missing.ts';
 import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { Questions, type RequireRead, type Stores } from './questions.ts';
 import { shares } from './shares.ts';
+import type { NameOfDevice } from './names.ts';
 import { type Drawable, drawable } from './show.ts';
 import { unfold, type Unfolded } from './unfold.ts';
 import { type AskedWindow, windowOf } from './window.ts';
@@ -32,6 +33,7 @@ export interface RenderRequest {
 
 export interface RenderParts {
   readonly stores: Stores;
+  readonly nameOf: NameOfDevice;
   readonly clock: Clock;
   readonly scope: Scope;
   readonly log: Logger;
@@ -49,7 +51,7 @@ export async function render(
   { window: askedWindow, given, rows, asking, requireRead, signal }: RenderRequest,
   parts: RenderParts,
 ) {
-  const { stores, clock, scope, log } = parts;
+  const { stores, nameOf, clock, scope, log } = parts;
   const sampleInterval = parts.sampleInterval();
   const window = windowOf(askedWindow, clock.now(), sampleInterval);
   const deadlineMs = parts.deadlineMs();
@@ -76,6 +78,7 @@ export async function render(
       window,
       sampleInterval,
       questions,
+      nameOf,
       log,
     });
     const filling = {
@@ -84,6 +87,7 @@ export async function render(
       window,
       questions: questions.narrowed(choices.filters),
       sampleInterval,
+      nameOf,
       log,
     };
     const asked = await Promise.all(
@@ -113,9 +117,10 @@ export async function render(
 }
 
 const shownChoice = ({
-  variable: { name, title = name, type, multi = false, all = false, texts, hide },
+  variable: { name, title = name, type, multi = false, all = false, texts: written, hide },
   value,
   values,
+  texts = written,
   leftOut,
   error,
 }: Choices['list'][number]) => ({
@@ -133,6 +138,7 @@ const shownChoice = ({
 });
 
 interface Filling extends AskParts {
+  readonly nameOf: NameOfDevice;
   readonly dashboard: Dashboard;
   readonly choices: Choices;
 }
@@ -171,7 +177,7 @@ async function prepared(unfolded: Unfolded, filling: Filling): Promise<Prepared>
     if (first === undefined || answers.every(({ error }) => error !== undefined)) {
       return { ...empty, answers, ...(first?.error && { error: first.error }) };
     }
-    const found = drawable(panel, answers);
+    const found = drawable(panel, answers, filling.nameOf);
     const isEmpty = answers.every(({ answer }) => answer === undefined || isNothing(answer));
     return {
       unfolded,

@@ -12,6 +12,7 @@ import {
 } from './answers.ts';
 import { framesOf } from './answer-frames.ts';
 import type { Answered } from './answered.ts';
+import type { NameOfDevice } from './names.ts';
 import { sheetOf } from './sheet.ts';
 
 /** Figures drawn before they are cut down to what a dashboard may hold. */
@@ -23,16 +24,20 @@ export interface Drawable {
 }
 
 /** Returns what a panel makes of its answers, once it is known how much of it may be shown. */
-export function drawable(panel: PanelBody, answers: readonly Answered[]): Drawable {
+export function drawable(
+  panel: PanelBody,
+  answers: readonly Answered[],
+  device: NameOfDevice,
+): Drawable {
   if (panel.type === 'logs') {
     const lines = answers.flatMap(({ answer }) => (answer?.type === 'streams' ? answer.lines : []));
-    return { points: 0, series: 0, show: () => shownLines(lines, panel) };
+    return { points: 0, series: 0, show: () => shownLines(lines, panel, device) };
   }
   const { transformations = [] } = panel;
   const isTabular =
     transformations.length > 0 || answers.some(({ query: { format } }) => format === 'table');
-  const frames = isTabular ? transform(framesOf(answers, panel), transformations) : [];
-  const series = isTabular ? seriesIn(frames, panel) : seriesOf(answers, panel);
+  const frames = isTabular ? transform(framesOf(answers, panel, device), transformations) : [];
+  const series = isTabular ? seriesIn(frames, panel) : seriesOf(answers, panel, device);
   const isDrawnOverTime = isOverTime(panel.type);
   const shown = panel.type === 'heatmap' ? bucketsOf(series) : series;
   return {

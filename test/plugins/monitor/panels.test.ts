@@ -253,12 +253,22 @@ describe('what a panel says', () => {
   });
 
   test('is named by its legend, and by its labels without one', () => {
+    const nobody = (): undefined => undefined;
     const labels = { __name__: 'up', job: 'a', 'k8s.pod': 'p"q' };
-    assert.equal(nameOf(labels, '{{job}}/{{ k8s.pod }} {{nothing}}{{constructor}}!'), 'a/p"q !');
-    assert.equal(nameOf(labels, ''), 'up{job="a", "k8s.pod"="p\\"q"}');
-    assert.equal(nameOf({ __name__: 'up' }, ''), 'up');
-    assert.equal(nameOf({}, ''), '{}');
-    assert.equal(nameOf({ job: '{{x}}$&' }, '{{job}}'), '{{x}}$&');
+    assert.equal(
+      nameOf(labels, '{{job}}/{{ k8s.pod }} {{nothing}}{{constructor}}!', nobody),
+      'a/p"q !',
+    );
+    assert.equal(nameOf(labels, '', nobody), 'up{job="a", "k8s.pod"="p\\"q"}');
+    assert.equal(nameOf({ __name__: 'up' }, '', nobody), 'up');
+    assert.equal(nameOf({}, '', nobody), '{}');
+    assert.equal(nameOf({ job: '{{x}}$&' }, '{{job}}', nobody), '{{x}}$&');
+    const shop = (id: string) => (id === '7' ? 'shop-db' : undefined);
+    assert.equal(nameOf({ device_id: '7', job: 'a' }, '{{device}} {{job}}', shop), 'shop-db a');
+    assert.equal(nameOf({ device_id: '8' }, '{{device}}', shop), 'device 8');
+    assert.equal(nameOf({ device_id: '7', device: 'eth0' }, '{{device}}', shop), 'eth0');
+    assert.equal(nameOf({ device_id: '7' }, '', shop), '{device="shop-db"}');
+    assert.equal(nameOf({ device_id: '8' }, '', shop), '{device_id="8"}');
   });
 
   test('stands where it says, unless something is there already', () => {

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { api, type ApiError } from '../client/api.ts';
 import { asApiError } from '../client/data.ts';
+import { inNames, learnNames, nameOfDevice } from '../client/names.ts';
 import { onChanged } from '../client/live.ts';
 import type { Line, Plotted } from './plot.ts';
 
@@ -57,6 +58,11 @@ export function useMatrix(queries: readonly ChartQuery[], window: Window, points
               { query: expr, start: from, end: to, step },
               { signal: own.signal },
             ),
+          ),
+        );
+        await learnNames(
+          answers.flatMap(({ result }) =>
+            result.flatMap(({ metric }) => metric['device_id'] ?? []),
           ),
         );
         setState({ key, plotted: plottedOf(queries, answers, from, to, step), bounds: [from, to] });
@@ -149,9 +155,13 @@ export function nameOf(
   metric: Readonly<Record<string, string>>,
 ): string {
   if (name !== undefined) {
-    return name.replace(/\{\{(\w+)\}\}/g, (_gap, label: string) => metric[label] ?? '');
+    return name.replace(/\{\{(\w+)\}\}/g, (_gap, label: string) =>
+      label === 'device_id'
+        ? (nameOfDevice(metric[label] ?? '') ?? metric[label] ?? '')
+        : (inNames(metric)[label] ?? ''),
+    );
   }
-  const { __name__: metricName = '', ...labels } = metric;
+  const { __name__: metricName = '', ...labels } = inNames(metric);
   const listed = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return `${metricName}${listed.length === 0 ? '' : `{${listed.join(', ')}}`}` || expr;
 }

@@ -14,6 +14,7 @@ export function TitleCell({ of }: { readonly of: Incident }) {
   return (
     <span class="status">
       <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
+      {!titleOf(of).includes(placeOf(of)) && <span class="place soft">{placeOf(of)}</span>}
       <span class="cut">{titleOf(of)}</span>
       {status === 'silenced' && <Tag>{statusName(status)}</Tag>}
     </span>

@@ -1,6 +1,7 @@
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
+import { nameOfDevice, useNames } from '../../client/names.ts';
 import { address, useParam } from '../../browser/location.ts';
 import { fleet as text } from '../../text/english/watch/devices.ts';
 import { say } from '../../text/words.ts';
@@ -36,6 +37,7 @@ export function Fleet() {
   const [status, setStatus] = useParam('status');
   const may = useMay();
   const edges = useList<Edge>('/edges', { query: { q, status }, kinds: ['edges', 'devices'] });
+  useNames((edges.items ?? []).map(({ device_id: id }) => ({ device_id: String(id ?? '') })));
   const letIn = (id: number): void =>
     void attempt(() => api.post(`/edges/${id}/resolve`, {}), text.letInDone).then(edges.reload);
   const columns: readonly Column<Edge>[] = [
@@ -131,7 +133,11 @@ function Watched({
     );
   }
   if (device !== null) {
-    return <a href={address(['devices', device])}>{say(text.watches, { id: device })}</a>;
+    return (
+      <a class="cut" href={address(['devices', device])}>
+        {nameOfDevice(String(device)) ?? say(text.watches, { id: device })}
+      </a>
+    );
   }
   // The reason ends with the command that decides it; the page of that device has the same as a button.
   const [, claimed] = /svc device accept (\d+) /.exec(reason ?? '') ?? [];

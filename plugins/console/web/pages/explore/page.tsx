@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { useData } from '../../client/data.ts';
+import { useNames } from '../../client/names.ts';
 import { figure, type Unit } from '../../text/format.ts';
 import { address, useParam } from '../../browser/location.ts';
 import { explore as text } from '../../text/english/watch/explore.ts';
@@ -88,6 +89,7 @@ const manyPoints = 1_000;
 /** The series of a query, over time and of this moment. */
 function Result({ q, answer }: { readonly q: string; readonly answer: Vector | undefined }) {
   const [unit, setUnit] = useParam('unit', 'count');
+  useNames(labelsIn(answer));
   const { window, zoom } = useSpan();
   return (
     <>
@@ -150,6 +152,12 @@ interface Vector {
         }[];
       };
 }
+
+/** The label sets of an answer. */
+const labelsIn = (answer: Vector | undefined): readonly Readonly<Record<string, string>>[] =>
+  answer?.data.resultType === 'vector' || answer?.data.resultType === 'matrix'
+    ? answer.data.result.map(({ metric }) => metric)
+    : [];
 
 interface Row {
   readonly name: string;

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { api, type ApiError } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
+import { useNames } from '../../client/names.ts';
 import { moment } from '../../text/format.ts';
 import { logLines as text } from '../../text/english/watch/logs.ts';
 import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
@@ -43,6 +44,7 @@ export function LogLines({
   const [isWrapped, setWrapped] = useState(() => matchMedia(narrow).matches);
   const [picked, setPicked] = useState<string>();
   const { lines, error } = useLines(query, isFollowing, onError);
+  const named = useNames(lines?.map(({ labels }) => labels) ?? []);
   return (
     <>
       <div class="filters">
@@ -74,6 +76,7 @@ export function LogLines({
               <LogLine
                 key={id}
                 line={line}
+                labels={named(line.labels)}
                 isPicked={picked === id}
                 onPick={() => setPicked(picked === id ? undefined : id)}
               />
@@ -156,10 +159,13 @@ const levels: Readonly<Record<string, string>> = {
 
 function LogLine({
   line,
+  labels,
   isPicked,
   onPick,
 }: {
   readonly line: Line;
+  /** Labels with the name of the device. */
+  readonly labels: Line['labels'];
   readonly isPicked: boolean;
   readonly onPick: () => void;
 }) {
@@ -177,7 +183,7 @@ function LogLine({
         <div class="log-more">
           <pre>{pretty(line.text)}</pre>
           <p class="soft">
-            {Object.entries(line.labels)
+            {Object.entries(labels)
               .map(([name, value]) => `${name}="${value}"`)
               .join('  ')}
           </p>

@@ -1,6 +1,7 @@
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
+import { nameOfDevice, useNames } from '../../client/names.ts';
 import { duration, figure } from '../../text/format.ts';
 import { address, usePlace } from '../../browser/location.ts';
 import { shells as text } from '../../text/english/act/shell.ts';
@@ -57,27 +58,25 @@ interface Named {
 }
 
 /** Names of people and devices; who may not read them sees their numbers. */
-function useNames(): {
+function useAccountNames(devices: readonly { readonly device_id: number }[] | undefined): {
   readonly person: (id: number | null) => string;
   readonly device: (id: number) => string;
 } {
   const users = useData<{ readonly items: readonly Named[] }>('/users', { query: { limit: 200 } })
     .value?.items;
-  const devices = useData<{ readonly items: readonly Named[] }>('/devices', {
-    query: { limit: 200 },
-  }).value?.items;
+  useNames((devices ?? []).map(({ device_id: id }) => ({ device_id: String(id) })));
   const nameIn = (all: readonly Named[] | undefined, id: number): string =>
     all?.find((one) => one.id === id)?.display_name ?? `#${id}`;
   return {
     person: (id) => (id === null ? text.operator : nameIn(users, id)),
-    device: (id) => nameIn(devices, id),
+    device: (id) => nameOfDevice(String(id)) ?? `#${id}`,
   };
 }
 
 function Open() {
   const mayEnd = useMay()('webshell');
-  const { person, device } = useNames();
   const shells = useList<Shell>('/webshell/sessions', { query: { state: 'active' }, every: 5_000 });
+  const { person, device } = useAccountNames(shells.items);
   const end = (id: number): void =>
     void attempt(() => api.delete(`/webshell/sessions/${id}`), text.ended).then(shells.reload);
   const columns: readonly Column<Shell>[] = [
@@ -159,8 +158,8 @@ const tones: Readonly<Record<Recording['state'], Tone>> = {
 };
 
 function Recordings() {
-  const { person, device } = useNames();
   const recordings = useList<Recording>('/webshell/recordings', { every: 15_000 });
+  const { person, device } = useAccountNames(recordings.items);
   const columns: readonly Column<Recording>[] = [
     { head: text.device, cell: ({ device_id: id }) => <span class="cut">{device(id)}</span> },
     {
