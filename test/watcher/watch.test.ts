@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import fs, {
+  chmodSync,
   linkSync,
   mkdirSync,
   renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,7 +15,6 @@ import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { watchFolders } from '../../bin/serve/watcher/watch.ts';
-import { RootWatch } from '../../bin/serve/watcher/watch-root.ts';
 import type { WatchOptions } from '../../core/sdk/index.ts';
 import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 
@@ -42,31 +43,47 @@ async function watching(
 }
 
 describe('watching folders', () => {
-  test('a scan that outlasts the wait for it reports no file that is as it was', async (t) => {
+  test('what changes while the first scan goes on is reported, and nothing else', async (t) => {
     const folder = dropFolder(t);
-    for (let number = 0; number < 500; number += 1) {
-      folder.write(`old-${number}.md`, '1');
+    for (let number = 0; number < 50; number += 1) {
+      folder.write(`${number}/old.md`, '1');
     }
     // Times of files are those of the kernel's last tick.
     await delay(50);
     const told = new Set<string>();
-    const watch = new RootWatch(folder.path, {
-      ignore: () => false,
-      changed: (path) => told.add(path),
-      since: Infinity,
-      armWithinMs: 0,
+    const watch = watchFolders({
+      roots: [folder.path],
       log: listening(),
+      onChange: (paths) => paths.forEach((path) => told.add(path)),
     });
     t.after(() => watch.close());
+    await delay(1);
+    folder.write('49/new.md', '1');
+    folder.write('0/new.md', '1');
     await watch.ready;
+    await shows('told of both', () => told.size >= 2);
+    await delay(300);
+    assert.deepEqual([...told].sort(), [folder.at('0/new.md'), folder.at('49/new.md')]);
+  });
 
-    // Not before the scan is over is every change sure to be seen.
-    for (let round = 0; !told.has(folder.at('new.md')); round += 1) {
-      assert.ok(round < 600, 'the watch hears of a file that changes again and again');
-      folder.write('new.md', String(round));
-      await delay(50);
-    }
-    assert.deepEqual([...told], [folder.at('new.md')]);
+  test('other rights or a new link to a file are no change, a folder with another of its name is', async (t) => {
+    const [folder, outside] = [dropFolder(t), dropFolder(t)];
+    folder.write('a.md', '1');
+    utimesSync(folder.at('a.md'), new Date(0), new Date(0));
+    folder.write('sub/b.md', '1');
+    const { told, tells } = await watching(t, [folder.path]);
+    chmodSync(folder.at('a.md'), 0o600);
+    linkSync(folder.at('a.md'), outside.at('a.md'));
+    renameSync(folder.at('sub'), outside.at('sub'));
+    folder.write('sub/c.md', '1');
+    await tells(folder.at('sub/b.md'));
+    await tells(folder.at('sub/c.md'));
+    folder.write('sub/d.md', '1');
+    await tells(folder.at('sub/d.md'));
+    assert.ok(!told.has(folder.at('a.md')));
+    outside.write('sub/e.md', '1');
+    await delay(300);
+    assert.ok(![...told].some((path) => path.endsWith('e.md')));
   });
 
   test('tells of files that are added, edited, replaced by a rename, renamed and deleted, at any depth', async (t) => {

@@ -3,9 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { type FSWatcher, watch } from 'chokidar';
-
 import { type Logger, messageOf } from '../../../core/sdk/index.ts';
+import { TreeWatch } from './tree-watch.ts';
 
 export interface RootWatchOptions {
   readonly ignore: (path: string) => boolean;
@@ -14,21 +13,18 @@ export interface RootWatchOptions {
    * Time since which changes count, even if the watch began later; in milliseconds since the epoch.
    */
   readonly since: number;
-  /** Time after which the watch counts as ready although the first scan goes on; 5 s by default. */
-  readonly armWithinMs?: number;
   readonly log: Logger;
 }
 
 const lookEveryMs = 1_000;
-const pollEveryMs = 500;
 
 /** No watches or file descriptors left: asking for each file's state still works. */
 const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
 
 /**
- * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or
- * reached by a link that changes, so the root is checked every second and watched again if it is
- * another one.
+ * Watches one folder through all its lives. A root may be deleted, replaced, or
+ * reached by a link that changes, so it is checked every second and watched again if it is another
+ * one.
  */
 export class RootWatch {
   readonly #root: string;
@@ -37,8 +33,8 @@ export class RootWatch {
   readonly #following: Promise<void>;
   /** Identity of the folder that is being watched. */
   #seen: string | undefined;
-  #watcher: FSWatcher | undefined;
-  #usePolling = false;
+  #watch: TreeWatch | undefined;
+  #polls = false;
   /** Resolves once the folder, if it is there, is being watched. */
   readonly ready: Promise<void>;
 
@@ -52,7 +48,7 @@ export class RootWatch {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#following;
-    await this.#watcher?.close();
+    await this.#watch?.close();
   }
 
   async #follow(): Promise<void> {
@@ -71,8 +67,8 @@ export class RootWatch {
       return false;
     }
     this.#seen = identity;
-    await this.#watcher?.close();
-    this.#watcher = undefined;
+    await this.#watch?.close();
+    this.#watch = undefined;
     const real = identity && (await realpath(this.#root).catch(() => undefined));
     if (real) {
       await this.#arm(real);
@@ -84,33 +80,16 @@ export class RootWatch {
   }
 
   async #arm(real: string): Promise<void> {
-    const { ignore, changed, since, armWithinMs = 5_000 } = this.#options;
+    const { ignore, changed, since } = this.#options;
     const named = (path: string): string => join(this.#root, relative(real, path));
-    const watcher = watch(real, {
-      alwaysStat: true,
-      followSymlinks: false,
-      usePolling: this.#usePolling,
-      interval: pollEveryMs,
-      binaryInterval: pollEveryMs,
-      ignored: (path) => path !== real && (isNoise(basename(path)) || ignore(named(path))),
+    this.#watch = new TreeWatch(real, {
+      ignored: (path) => isNoise(basename(path)) || ignore(named(path)),
+      changed: (path) => changed(named(path)),
+      failed: (error) => this.#failed(error),
+      since,
+      polls: this.#polls,
     });
-    this.#watcher = watcher;
-    // The first scan reports every file, and on a busy machine it outlasts the wait for it: until it
-    // ends, only what has changed since then counts.
-    let scanning = true;
-    let countsSince = since;
-    watcher.once('ready', () => (scanning = false));
-    watcher.on('all', (_event, path, stats) => {
-      // The root itself is looked at by whoever waits for the watch to be ready.
-      const isNew = path !== real && (stats?.ctimeMs ?? Date.now()) >= countsSince;
-      if (!scanning || isNew) {
-        changed(named(path));
-      }
-    });
-    watcher.on('error', (error) => this.#failed(error));
-    const began = Date.now();
-    await armed(watcher, armWithinMs, this.#closing.signal);
-    countsSince = Math.min(since, began);
+    await this.#watch.ready;
   }
 
   #failed(error: unknown): void {
@@ -122,8 +101,8 @@ export class RootWatch {
         { event: 'watch.part_failed', root, cause },
         'watching a subfolder of a watched folder failed',
       );
-    } else if (!this.#usePolling) {
-      this.#usePolling = true;
+    } else if (!this.#polls) {
+      this.#polls = true;
       this.#seen = undefined;
       log.warn(
         { event: 'watch.polling', root, cause },
@@ -148,20 +127,6 @@ function identityOf(path: string): string | undefined {
 /** Returns whether a name is an editor's or tool's file, temporary or permanent. */
 const isNoise = (name: string): boolean =>
   name === 'node_modules' || /^\.|~$|^#.*#$|^4913$|\.(sw[a-z]|tmp|bak|part)$/.test(name);
-
-/** Resolves when changes are being noticed, or when that takes too long, or at the end. */
-function armed(watcher: FSWatcher, withinMs: number, end: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, withinMs);
-    function done(): void {
-      clearTimeout(timer);
-      end.removeEventListener('abort', done);
-      resolve();
-    }
-    watcher.once('ready', done);
-    end.addEventListener('abort', done);
-  });
-}
 
 /** False when the end came first. */
 const paused = (ms: number, end: AbortSignal): Promise<boolean> =>
