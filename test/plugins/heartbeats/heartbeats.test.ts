@@ -114,6 +114,8 @@ test('a job reports to its address, is missed, and comes back; a restart forgets
   for (const wrong of ['/hb/x', `${address}/maybe`, `${address}/256`]) {
     assert.equal((await fetch(house.url + wrong)).status, 404, wrong);
   }
+  const resumed = await house.json(`${path}/backup`, send({ paused: false }, 'PATCH'));
+  assert.equal(resumed.grace_s, 60, 'a change leaves what it omits');
   const second = await house.json(`${path}/backup/rotate`, send({}));
   assert.notEqual(second.url, url);
   assert.equal((await report()).status, 404);
