@@ -124,7 +124,12 @@ export class Checks {
       const before = this.#checkOf(row);
       call.requireMatch(this.#shown(watch.get(name) ?? before));
       const { paused = before.paused, ...fields } = change;
-      const parts = this.#partsOf({ ...before.definition, ...before.secrets, ...fields });
+      const parts = this.#partsOf({
+        ...before.definition,
+        ...before.secrets,
+        ...fields,
+        target: targetAfter(before, change.target),
+      });
       const after = await store.update(before.id, {
         definition: JSON.stringify(parts.definition),
         secrets: hasSecrets(parts.secrets)
@@ -266,6 +271,12 @@ const settledOf = ({ definition, paused, secrets }: CheckRow): object => ({
   paused: paused === 1,
   has_secrets: secrets !== null,
 });
+
+/** A target that comes back as it was shown is the one that is sealed. */
+const targetAfter = ({ definition, secrets }: Check, given: string | undefined): string =>
+  given === undefined || given === definition.target
+    ? (secrets.target ?? definition.target)
+    : given;
 
 const placeOf = (id: number) => ({ table: 'checks_checks', row: String(id), column: 'secrets' });
 

@@ -16,7 +16,7 @@ const [tickMs, rowsMs, verdictsMs, uptimeMs] = [250, 1_000, 30_000, 60_000];
 export default definePlugin({
   errors,
   async activate(ctx) {
-    const { clock, log, metrics, scope, services, secrets } = ctx;
+    const { clock, ids, log, metrics, scope, services, secrets } = ctx;
     const outgoing = services.use(Outgoing);
     const ingest = services.maybe(MetricsIngest);
     const tables = ctx.db<CheckTables>();
@@ -27,6 +27,7 @@ export default definePlugin({
       owner: ctx,
       addressOf: (host) => outgoing.addressOf(host),
       clock,
+      ids,
     });
     const pause = (ms: number, signal: AbortSignal): Promise<void> =>
       new Promise((resolve, reject) => {

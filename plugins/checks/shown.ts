@@ -15,6 +15,7 @@ export const shownOf = (
   conditions: [...definition.conditions],
   header_names: Object.keys(secrets.headers ?? {}),
   has_body: secrets.body !== undefined || secrets.send !== undefined,
+  has_password: secrets.password !== undefined,
   paused,
   state: paused ? 'paused' : state,
   since: timestamp(since),
@@ -39,6 +40,7 @@ export function readingOf({ place, at, reading, offline }: Vote): PlaceReading {
     ),
     address: facts?.address ?? null,
     status: facts?.status ?? null,
+    banner: facts?.banner ?? null,
     certificate:
       certificate === undefined
         ? null

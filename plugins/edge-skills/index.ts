@@ -51,7 +51,7 @@ const slow = { slots: 2, deadlineMs: 3_000 } as const;
 export default definePlugin({
   errors: [errors, reachErrors, skillsErrors],
   activate(ctx) {
-    const { clock, log } = ctx;
+    const { clock, ids, log } = ctx;
     const policy = ctx.services.use(LocalPolicy);
     const files = new MachineFiles();
     const after: After = (ms, work) => ctx.scope.timeout('a skill at work', ms, work);
@@ -107,7 +107,7 @@ export default definePlugin({
       skills: () => skills.list().map(({ value }) => value),
     });
     const methods = [
-      checkProbe(rules, programs, clock),
+      checkProbe(rules, programs, clock, ids),
       { name: 'skill_list', mutating: false, run: async () => runner.list() },
       {
         name: 'skill_execute',

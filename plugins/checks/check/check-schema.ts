@@ -15,14 +15,15 @@ const Name = Type.String({
 
 const Kind = Type.Enum([...checkKinds], {
   description:
-    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; ping: an ICMP echo request. Default: http for a URL, tcp for host:port, otherwise ping.',
+    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
 });
 
 const Target = Type.String({
   minLength: 1,
   maxLength: 2_000,
   examples: ['https://shop.example.org/health'],
-  description: 'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name.',
+  description:
+    'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
 });
 
 /** Settings of a check that have a default; all are optional when it is written. */
@@ -74,7 +75,7 @@ const settings = {
       maxItems: 20,
       default: [],
       description:
-        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; tcp, tls, ping: a connection, with a valid certificate; dns: an answer.',
+        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; the others: a successful conversation, with a valid certificate.',
     },
   ),
 } as const;
@@ -107,10 +108,27 @@ const perKind = {
     maxLength: 260,
     description: 'Name server, as host or host:port; default: those of the machine.',
   }),
+  username: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description:
+      'User that logs in to a mail server, database, cache or broker. Without one, a server that asks for a login counts as up.',
+  }),
+  tls: Type.Enum(['off', 'required'], {
+    description:
+      'Whether smtp, postgres and mysql begin TLS on an open connection; default: if the server offers it',
+  }),
+  proxy: Type.String({
+    maxLength: 300,
+    examples: ['http://proxy.example.org:3128'],
+    description:
+      'Proxy that an HTTP request goes through. Its password goes into the header Proxy-Authorization.',
+  }),
 } as const;
 
 /** Settings that are sealed, and never shown again. */
 const sealed = {
+  password: Type.String({ maxLength: 1_000, description: 'Password of username. Encrypted.' }),
   headers: Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4_000 }), {
     maxProperties: 30,
     examples: [{ 'X-Probe': 'svc' }],
@@ -119,7 +137,8 @@ const sealed = {
   body: Type.String({ maxLength: 100_000, description: 'Body of the HTTP request. Encrypted.' }),
   send: Type.String({
     maxLength: 4_000,
-    description: 'Text to send over a TCP connection. Encrypted.',
+    description:
+      'Text to send over a TCP connection or a WebSocket; for postgres, the query to run instead of SELECT 1. Encrypted.',
   }),
 } as const;
 
@@ -147,9 +166,20 @@ export const CheckTrial = Type.Object({
 });
 export type CheckTrial = Static<typeof CheckTrial>;
 
+/** A change leaves what it omits, so nothing in it has a default. */
+const withoutDefault = <T extends object>(schema: T): T => {
+  const { default: _, ...rest } = schema as T & { readonly default?: unknown };
+  return rest as unknown as T;
+};
+
 export const CheckChange = Type.Object({
   target: Type.Optional(Target),
-  ...optional(settings),
+  ...Object.fromEntries(
+    Object.entries(settings).map(([field, schema]) => [
+      field,
+      Type.Optional(withoutDefault(schema)),
+    ]),
+  ),
   ...Object.fromEntries(
     Object.entries({ ...perKind, ...sealed }).map(([field, schema]) => [
       field,
@@ -181,6 +211,7 @@ export const PlaceReading = Type.Object({
   phases: Phases,
   address: orNull(Type.String()),
   status: orNull(Type.Integer()),
+  banner: orNull(Type.String({ description: 'Product and version of the server' })),
   certificate: orNull(Certificate),
   findings: Type.Array(
     Type.Object({ condition: Type.String(), holds: Type.Boolean(), found: Type.String() }),
@@ -196,6 +227,7 @@ export const CheckShown = Type.Object({
   ...optional(perKind),
   header_names: Type.Array(Type.String()),
   has_body: Type.Boolean(),
+  has_password: Type.Boolean(),
   paused: Type.Boolean(),
   state: Type.Enum(['up', 'down', 'stale', 'waiting', 'paused'], {
     description: 'stale: too few places could probe it to decide; waiting: not probed yet',

@@ -1,4 +1,4 @@
-import type { Order } from 'svc/check';
+import { kindOf, maskedTarget, type Order } from 'svc/check';
 
 /** Everything that a person has set for a check and that is no secret. */
 export interface Definition {
@@ -18,9 +18,15 @@ export interface Definition {
   readonly server_name?: string;
   readonly record_type?: NonNullable<Order['record_type']>;
   readonly server?: string;
+  readonly username?: string;
+  readonly tls?: NonNullable<Order['tls']>;
+  readonly proxy?: string;
 }
 
 export interface CheckSecrets {
+  /** Target, where a part of it is a secret; the definition has it masked. */
+  readonly target?: string;
+  readonly password?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly send?: string;
@@ -44,7 +50,7 @@ export interface Check {
   readonly updatedAt: number;
 }
 
-const secretFields = ['headers', 'body', 'send'] as const;
+const secretFields = ['target', 'password', 'headers', 'body', 'send'] as const;
 const usual = {
   interval_s: 60,
   timeout_s: 10,
@@ -55,10 +61,6 @@ const usual = {
   conditions: [],
 } as const;
 const usualRedirects = 5;
-
-/** Kind of a check that names none. */
-export const kindOf = (target: string): Order['kind'] =>
-  /^https?:\/\//.test(target) ? 'http' : /^(?:\[.+\]|[^:]+):\d+$/.test(target) ? 'tcp' : 'ping';
 
 /** Name of a check that names none: `shop.example.org` of `https://shop.example.org/health`. */
 export const nameOf = (target: string): string =>
@@ -73,6 +75,7 @@ export function partsOf(draft: { readonly target: string }): {
   readonly secrets: CheckSecrets;
 } {
   const {
+    password,
     headers,
     body,
     send,
@@ -83,8 +86,18 @@ export function partsOf(draft: { readonly target: string }): {
     kind: kindOf(draft.target),
     ...draft,
   });
-  const secrets = withoutNulls({ headers, body, send }) as CheckSecrets;
-  return { definition: { ...usual, ...(rest as Pick<Definition, 'kind' | 'target'>) }, secrets };
+  const target = maskedTarget(draft.target);
+  const secrets = withoutNulls({
+    target: target === draft.target ? undefined : draft.target,
+    password,
+    headers,
+    body,
+    send,
+  }) as CheckSecrets;
+  return {
+    definition: { ...usual, ...(rest as Pick<Definition, 'kind'>), target },
+    secrets,
+  };
 }
 
 export const hasSecrets = (secrets: CheckSecrets): boolean =>

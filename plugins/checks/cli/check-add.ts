@@ -13,7 +13,7 @@ export const command: Command = {
     kind: {
       value: 'kind',
       about:
-        'http, tcp, tls, dns or ping; default: http for a URL, tcp for host:port, otherwise ping',
+        'http, tcp, tls, dns, ping, smtp, postgres, mysql, redis, mqtt, grpc or websocket; default: by the scheme of a URL, tcp for host:port, otherwise ping',
     },
     every: { value: 'seconds', about: 'interval between two rounds; default: 60' },
     timeout: { value: 'seconds', about: 'time limit of one probe; default: 10' },
@@ -31,6 +31,13 @@ export const command: Command = {
       value: 'file',
       about: 'file with HTTP headers, one "Name: value" per line; they are encrypted',
     },
+    user: { value: 'name', about: 'user that logs in to a mail server, database, cache or broker' },
+    'password-file': {
+      value: 'file',
+      about: 'file with the password in its first line; it is encrypted',
+    },
+    proxy: { value: 'url', about: 'proxy that an HTTP request goes through' },
+    'any-certificate': { about: 'accept any certificate' },
     'down-at': {
       value: 'number',
       about: 'number of places that must fail; default: 1 of 1, otherwise 2',
@@ -52,6 +59,9 @@ export const command: Command = {
       ...listed('places', call.value('from'), ','),
       ...listed('conditions', call.value('expect'), ';'),
       ...headers(call.value('header-file')),
+      ...login(call),
+      ...(call.value('proxy') !== undefined && { proxy: call.value('proxy') }),
+      ...(call.has('any-certificate') && { insecure: true }),
     };
     const tried = await client.post<{
       readonly success: boolean;
@@ -102,6 +112,14 @@ const listed = (field: string, text: string | undefined, mark: string): object =
           .map((part) => part.trim())
           .filter((part) => part !== ''),
       };
+
+function login(call: Call): object {
+  const [username, file] = [call.value('user'), call.value('password-file')];
+  return {
+    ...(username !== undefined && { username }),
+    ...(file !== undefined && { password: readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] }),
+  };
+}
 
 function headers(file: string | undefined): object {
   if (file === undefined) {

@@ -8,6 +8,7 @@ export interface ReadingAnswer {
   readonly phases: Readonly<Record<string, number>>;
   readonly address: string | null;
   readonly status: number | null;
+  readonly banner: string | null;
   readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
   readonly findings: readonly {
     readonly condition: string;
@@ -27,7 +28,7 @@ export function readingsText(readings: readonly ReadingAnswer[]): string {
     rest.certificate === null ? '–' : rest.certificate.expires_at.slice(0, 10),
     printable(rest.cause ?? ''),
   ]);
-  const details = readings.flatMap(({ place, phases, findings }) => [
+  const details = readings.flatMap(({ place, phases, findings, banner }) => [
     ...(Object.keys(phases).length > 0
       ? [
           `${printable(place)}: ${Object.entries(phases)
@@ -35,6 +36,7 @@ export function readingsText(readings: readonly ReadingAnswer[]): string {
             .join(', ')}`,
         ]
       : []),
+    ...(banner === null ? [] : [`${printable(place)}: ${printable(banner)}`]),
     ...findings.map(
       ({ condition, holds, found }) =>
         `  ${holds ? 'holds' : 'does not hold'}: ${printable(condition)}${found === '' ? '' : ` (${printable(found)})`}`,

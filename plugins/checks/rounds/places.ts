@@ -5,7 +5,7 @@ import { type Order, probe, type Reading } from 'svc/check';
 import type { DeviceDirectory } from 'svc/contracts/device';
 import type { EdgeFleet } from 'svc/contracts/edge';
 import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
-import { type Clock, type Handle, messageOf } from 'svc/sdk';
+import { type Clock, type Handle, type Ids, messageOf } from 'svc/sdk';
 
 import { errors } from '../check/errors.ts';
 import type { Vote } from './verdict.ts';
@@ -18,6 +18,7 @@ export interface PlacesParts {
   /** Returns an address that svc may connect to; throws for one that it may not. */
   readonly addressOf: (host: string) => Promise<string>;
   readonly clock: Clock;
+  readonly ids: Pick<Ids, 'token'>;
 }
 
 /** One place that probes. */
@@ -105,7 +106,7 @@ export class Places {
   }
 
   #probeHere(order: Order, signal: AbortSignal): Promise<Reading> {
-    const { clock, programs, owner } = this.#parts;
+    const { clock, ids, programs, owner } = this.#parts;
     const runner = programs.available ? programs.get() : undefined;
     const file = order.kind === 'ping' ? runner?.find('ping') : undefined;
     return probe(
@@ -114,6 +115,7 @@ export class Places {
         reach: async (host, _port, ip) => await this.#reach(host, ip),
         monotonic: () => clock.monotonic(),
         now: () => clock.now(),
+        nonce: () => ids.token(24),
         ping:
           file === undefined
             ? undefined

@@ -64,7 +64,7 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
     facts.address === undefined
       ? undefined
       : { metric: 'probe_ip_protocol', value: facts.address.includes(':') ? 6 : 4 },
-    some('probe_http_status_code', facts.status),
+    ...statusSamples(kind, facts),
     some('probe_http_version', facts.http_version && Number(facts.http_version)),
     some('probe_http_uncompressed_body_length', facts.body_bytes),
     kind === 'http' && facts.status !== undefined
@@ -73,6 +73,9 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
     some('probe_http_redirects', facts.redirects),
     kind === 'http'
       ? { metric: 'probe_http_ssl', value: certificate === undefined ? 0 : 1 }
+      : undefined,
+    kind === 'grpc'
+      ? { metric: 'probe_grpc_ssl', value: certificate === undefined ? 0 : 1 }
       : undefined,
     some('probe_ssl_earliest_cert_expiry', certificate?.expires_at, seconds),
     some('probe_dns_answer_rrs', facts.answers?.length),
@@ -90,12 +93,33 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
   ];
 }
 
+/** The status as the exporter names it for HTTP and gRPC, and under one name of its own for the others. */
+function statusSamples(kind: string, { status }: Reading['facts']): readonly Sample[] {
+  if (status === undefined) {
+    return [];
+  }
+  const metric =
+    kind === 'http'
+      ? 'probe_http_status_code'
+      : kind === 'grpc'
+        ? 'probe_grpc_status_code'
+        : 'probe_status_code';
+  return [{ metric, value: status }];
+}
+
 const phasesOf: Readonly<Record<string, string>> = {
   http: 'probe_http_duration_seconds',
   dns: 'probe_dns_duration_seconds',
   ping: 'probe_icmp_duration_seconds',
   tcp: 'probe_tcp_duration_seconds',
   tls: 'probe_tcp_duration_seconds',
+  smtp: 'probe_tcp_duration_seconds',
+  postgres: 'probe_tcp_duration_seconds',
+  mysql: 'probe_tcp_duration_seconds',
+  redis: 'probe_tcp_duration_seconds',
+  mqtt: 'probe_tcp_duration_seconds',
+  websocket: 'probe_tcp_duration_seconds',
+  grpc: 'probe_grpc_duration_seconds',
 };
 
 const some = (

@@ -47,7 +47,8 @@ export class Watch {
   readonly #votes = new Map<number, readonly Vote[]>();
   /** When the time of a check was last accounted for, by the clock that never jumps. */
   readonly #counted = new Map<number, number>();
-  readonly #running = new Map<number, Promise<void>>();
+  readonly #running = new Map<number, { readonly of: Check; readonly done: Promise<void> }>();
+  #flushed: Promise<void> = Promise.resolve();
   #rows: SampleRow[] = [];
   #lost = 0;
 
@@ -83,7 +84,8 @@ export class Watch {
 
   /** Ends the series of a check that is paused, so that no rule goes on firing. */
   async rest({ id, name }: Check): Promise<void> {
-    await this.#running.get(id);
+    await this.#running.get(id)?.done;
+    await this.flushRows();
     await this.#parts.end(name);
   }
 
@@ -92,7 +94,8 @@ export class Watch {
     this.#checks.delete(check.id);
     this.#votes.delete(check.id);
     this.#counted.delete(check.id);
-    await this.#running.get(check.id);
+    await this.#running.get(check.id)?.done;
+    await this.flushRows();
     await this.#parts.end(check.name);
   }
 
@@ -111,9 +114,13 @@ export class Watch {
     }
   }
 
-  /** Runs one round now; a call while one is under way waits for that. */
+  /** Runs one round now; a call while one is under way waits for that, unless the check was another. */
   async run(check: Check): Promise<void> {
-    await (this.#running.get(check.id) ?? this.#start(check));
+    const running = this.#running.get(check.id);
+    await (running?.done ?? this.#start(check));
+    if (running !== undefined && running.of.updatedAt !== check.updatedAt) {
+      await this.run(check);
+    }
   }
 
   /** Repeats all verdicts, so that a check with a long interval has a current one as well. */
@@ -124,8 +131,13 @@ export class Watch {
     }
   }
 
-  /** Hands the samples over that have come together. */
+  /** Hands the samples over that have come together, in their order. */
   async flushRows(): Promise<void> {
+    this.#flushed = this.#flushed.then(() => this.#writeRows());
+    await this.#flushed;
+  }
+
+  async #writeRows(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];
     if (rows.length === 0) {
@@ -167,7 +179,7 @@ export class Watch {
   }
 
   #start(check: Check): Promise<void> {
-    const running = this.#round(check)
+    const done = this.#round(check)
       .catch((error: unknown) => {
         if (!this.#parts.signal.aborted) {
           this.#parts.log.warn(
@@ -177,8 +189,8 @@ export class Watch {
         }
       })
       .finally(() => this.#running.delete(check.id));
-    this.#running.set(check.id, running);
-    return running;
+    this.#running.set(check.id, { of: check, done });
+    return done;
   }
 
   async #round(check: Check): Promise<void> {

@@ -1,6 +1,6 @@
 import { checkKinds, type Order, orderFault, probe } from 'svc/check';
 import type { EdgeMethod } from 'svc/contracts/edge-uplink';
-import type { Clock } from 'svc/sdk';
+import type { Clock, Ids } from 'svc/sdk';
 
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 import type { ProbeRules } from '../reach/probe-rules.ts';
@@ -17,6 +17,7 @@ export const checkProbe = (
   rules: ProbeRules,
   programs: MachinePrograms,
   clock: Clock,
+  ids: Pick<Ids, 'token'>,
 ): EdgeMethod => ({
   name: 'check_probe',
   mutating: false,
@@ -30,6 +31,7 @@ export const checkProbe = (
         reach: (host, port, ip) => rules.target(host, port, { ip }),
         monotonic: () => clock.monotonic(),
         now: () => clock.now(),
+        nonce: () => ids.token(24),
         ping:
           ping === undefined
             ? undefined

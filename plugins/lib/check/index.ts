@@ -1,8 +1,6 @@
 export {
   type Address,
   type CertificateFacts,
-  type CheckKind,
-  checkKinds,
   type Facts,
   type Finding,
   type Order,
@@ -11,6 +9,8 @@ export {
   type Reading,
   recordTypes,
 } from './model/check.ts';
+export { type CheckKind, checkKinds, kindOf } from './model/kinds.ts';
+export { maskedTarget } from './model/masked-target.ts';
 export { parseCondition, placeholders } from './conditions/condition.ts';
 export { usualConditions } from './conditions/judge.ts';
 export { orderFault } from './order-fault.ts';

@@ -1,28 +1,36 @@
 import type { Order } from './model/check.ts';
+import { type CheckKind, endpointOf, schemesOf, upgradingKinds } from './model/kinds.ts';
 import { parseCondition } from './conditions/condition.ts';
 import { hostPort, isName } from './probes/host-port.ts';
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
+/** Kinds that may speak TLS. */
+const secureKinds: readonly CheckKind[] = [...(Object.keys(schemesOf) as CheckKind[]), 'tls'];
+
 /** Fields that only some kinds know. */
 const fieldsOf: Readonly<Record<string, readonly Order['kind'][]>> = {
   method: ['http'],
-  headers: ['http'],
+  headers: ['http', 'websocket'],
   body: ['http'],
   max_redirects: ['http'],
-  insecure: ['http', 'tls'],
-  ca: ['http', 'tls'],
-  server_name: ['http', 'tls'],
+  insecure: secureKinds,
+  ca: secureKinds,
+  server_name: secureKinds,
   record_type: ['dns'],
   server: ['dns'],
-  send: ['tcp'],
+  send: ['tcp', 'websocket', 'postgres'],
+  username: ['smtp', 'postgres', 'mysql', 'redis', 'mqtt'],
+  password: ['smtp', 'postgres', 'mysql', 'redis', 'mqtt'],
+  tls: upgradingKinds,
+  proxy: ['http'],
 };
 
 /** Returns what is wrong with an order, and in which field; undefined if nothing is. */
 export function orderFault(
   order: Order,
 ): { readonly field: string; readonly message: string } | undefined {
-  const { kind, target, server, conditions } = order;
+  const { kind, target, server, conditions, proxy, username, password } = order;
   const foreign = Object.entries(fieldsOf).find(
     ([field, kinds]) => order[field as keyof Order] !== undefined && !kinds.includes(kind),
   );
@@ -41,6 +49,12 @@ export function orderFault(
   }
   if (server !== undefined && hostPort(server, 53) === undefined) {
     return { field: 'server', message: 'must be host or host:port' };
+  }
+  if (proxy !== undefined && !isProxy(proxy)) {
+    return { field: 'proxy', message: 'must be http://host:port, without a user or password' };
+  }
+  if (password !== undefined && username === undefined && kind !== 'redis') {
+    return { field: 'username', message: 'must be set along with the password' };
   }
   if (kind === 'dns' && server === undefined && order.ip !== 'any') {
     return { field: 'ip', message: 'is for the address of a name server; set server as well' };
@@ -69,7 +83,19 @@ function targetFault(kind: Order['kind'], target: string): string | undefined {
       return hostPort(target) === undefined ? 'must be host:port' : undefined;
     case 'tls':
       return hostPort(target, 443) === undefined ? 'must be host or host:port' : undefined;
-    default:
+    case 'dns':
+    case 'ping':
       return isName(target) ? undefined : 'must be a host name or an address';
+    default: {
+      const schemes = Object.keys(schemesOf[kind] ?? {}).map((scheme) => `${scheme}://`);
+      return endpointOf(kind, target) === undefined
+        ? `must be host:port or a URL that begins with ${schemes.join(' or ')}, without a user or password`
+        : undefined;
+    }
   }
+}
+
+function isProxy(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'http:' && url.username === '' && url.password === '';
 }

@@ -2,22 +2,27 @@ import { setMaxListeners } from 'node:events';
 
 import { isSvcError } from 'svc/sdk';
 
-import type { CheckKind, Facts, Order, Place, Reading } from './model/check.ts';
+import type { Facts, Order, Place, Reading } from './model/check.ts';
+import type { CheckKind } from './model/kinds.ts';
 import { judge } from './conditions/judge.ts';
+import type { Means } from './wire/conversation.ts';
+import { UntrustedError } from './wire/dial.ts';
 import { probeDns } from './probes/dns.ts';
 import { failureOf } from './probes/failure.ts';
-import { probeHttp, UntrustedError } from './probes/http.ts';
+import { probeGrpc } from './conversations/grpc.ts';
+import { probeHttp } from './probes/http.ts';
+import { probeMqtt } from './conversations/mqtt.ts';
+import { probeMysql } from './conversations/mysql.ts';
 import { probePing } from './probes/ping.ts';
-import { Stopwatch } from './probes/stopwatch.ts';
+import { probePostgres } from './conversations/postgres.ts';
+import { probeRedis } from './conversations/redis.ts';
+import { probeSmtp } from './conversations/smtp.ts';
+import { Stopwatch } from './wire/stopwatch.ts';
 import { probeTcp } from './probes/tcp.ts';
 import { probeTls } from './probes/tls.ts';
+import { probeWebsocket } from './conversations/websocket.ts';
 
-type Probe = (
-  order: Order,
-  place: Place,
-  watch: Stopwatch,
-  signal: AbortSignal,
-) => Promise<Partial<Facts>>;
+type Probe = (means: Means) => Promise<Partial<Facts>>;
 
 const probes: Readonly<Record<CheckKind, Probe>> = {
   http: probeHttp,
@@ -25,6 +30,13 @@ const probes: Readonly<Record<CheckKind, Probe>> = {
   tls: probeTls,
   dns: probeDns,
   ping: probePing,
+  smtp: probeSmtp,
+  postgres: probePostgres,
+  mysql: probeMysql,
+  redis: probeRedis,
+  mqtt: probeMqtt,
+  grpc: probeGrpc,
+  websocket: probeWebsocket,
 };
 
 /**
@@ -41,12 +53,12 @@ export async function probe(order: Order, place: Place, signal: AbortSignal): Pr
   signals.forEach((one) => one.addEventListener('abort', stop, { once: true }));
   void (signal.aborted && stop());
   const watch = new Stopwatch(place);
-  const facts = await probes[order.kind](
+  const facts = await probes[order.kind]({
     order,
-    { ...place, reach: refusing(place) },
+    place: { ...place, reach: refusing(place) },
     watch,
-    end.signal,
-  )
+    signal: end.signal,
+  })
     .then((found): Facts => ({
       connected: true,
       error: null,

@@ -120,3 +120,33 @@ test('a host is pinged with the program of the system', async (t) => {
   assert.equal(success, true, readings[0].cause);
   assert.ok(readings[0].phases.rtt >= 0 && readings[0].address === '127.0.0.1');
 });
+
+test('a target with a secret in it is shown without, and probed with it also after a change', async (t) => {
+  const asked: string[] = [];
+  const site = await startSite(t, (request, response) => {
+    asked.push(String(request.url));
+    response.writeHead(302, { location: '/next?session=s-7Q' }).end();
+  });
+  const house = await startHouse(t);
+  const target = `${site}/health?token=t-7Q&page=2`;
+  const draft = {
+    name: 'shop',
+    target,
+    retries: 0,
+    max_redirects: 1,
+    conditions: ['[URL] == nowhere', '[STATUS] == 302'],
+  };
+  const made = await house.json(path, send(draft));
+  assert.equal(made.target, `${site}/health?token=••••&page=2`);
+  await house.json(
+    `${path}/shop`,
+    send({ target: made.target, interval_s: 90, max_redirects: 0 }, 'PATCH'),
+  );
+  const run = await house.json(`${path}/shop/run`, send({}));
+  assert.equal(run.readings[0].findings[0].found, `${site}/health?token=••••&page=2`);
+  const audit = await (await house.fetch('/metrics')).text();
+  assert.equal(JSON.stringify([made, run, audit]).includes('t-7Q'), false);
+  assert.equal(asked.at(-1), '/health?token=t-7Q&page=2');
+  const changed = await house.json(`${path}/shop`, send({ target: `${site}/other` }, 'PATCH'));
+  assert.equal(changed.target, `${site}/other`);
+});

@@ -17,6 +17,7 @@ export const placeholders = [
   'HEADER',
   'IP',
   'CONNECTED',
+  'BANNER',
   'DNS_RCODE',
   'DNS_ANSWERS',
   'CERTIFICATE_EXPIRATION',

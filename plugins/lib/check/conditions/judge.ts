@@ -1,6 +1,7 @@
 import { parseForeignJson } from 'svc/sdk';
 
 import type { Facts, Finding, Order, Reading } from '../model/check.ts';
+import { maskedTarget } from '../model/masked-target.ts';
 import { plain } from '../model/plain-text.ts';
 import { type Comparison, type Condition, type Operand, parseCondition } from './condition.ts';
 
@@ -14,6 +15,13 @@ export const usualConditions: Readonly<Record<Order['kind'], readonly string[]>>
   tls: ['[CONNECTED] == true'],
   dns: ['[DNS_RCODE] == NOERROR', 'len([DNS_ANSWERS]) > 0'],
   ping: ['[CONNECTED] == true'],
+  smtp: ['[STATUS] == 250'],
+  postgres: ['[CONNECTED] == true'],
+  mysql: ['[CONNECTED] == true'],
+  redis: ['[BODY] == PONG'],
+  mqtt: ['[STATUS] == 0'],
+  grpc: ['[STATUS] == 0', '[BODY] == SERVING'],
+  websocket: ['[STATUS] == 101'],
 };
 
 /** Decides by its conditions whether a probe has succeeded. */
@@ -48,10 +56,16 @@ function finding(text: string, values: Values): Finding {
     found: plain(
       [left, right]
         .filter((side) => side.kind === 'placeholder' || side.kind === 'call')
-        .map((side) => textOf(values.of(side)))
+        .map((side) => shownOf(side, values))
         .join(` ${comparison} `),
     ).slice(0, longestFound),
   };
+}
+
+/** A redirect may lead to an address with a secret in it. */
+function shownOf(side: Operand, values: Values): string {
+  const text = textOf(values.of(side));
+  return side.kind === 'placeholder' && side.name === 'URL' ? maskedTarget(text) : text;
 }
 
 function holds({ left, comparison, right }: Condition, values: Values): boolean {
@@ -189,6 +203,8 @@ class Values {
         return facts.address;
       case 'CONNECTED':
         return facts.connected;
+      case 'BANNER':
+        return facts.banner;
       case 'DNS_RCODE':
         return facts.rcode;
       case 'DNS_ANSWERS':

@@ -1,13 +1,11 @@
-/** Protocols that a check speaks. */
-export const checkKinds = ['http', 'tcp', 'tls', 'dns', 'ping'] as const;
-export type CheckKind = (typeof checkKinds)[number];
+import type { CheckKind } from './kinds.ts';
 
 export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT'] as const;
 
 /** Request for one probe from one place. Fields that its kind does not know are absent. */
 export interface Order {
   readonly kind: CheckKind;
-  /** URL of an HTTP check; `host:port` of a TCP or TLS check; host or name of the others. */
+  /** URL; `host:port` of a TCP or TLS check; host or name of DNS and ping. */
   readonly target: string;
   readonly timeout_ms: number;
   /** Version of IP; any: whichever address comes first. */
@@ -28,13 +26,30 @@ export interface Order {
   readonly record_type?: (typeof recordTypes)[number];
   /** Name server as `host` or `host:port`; absent: those of the machine. */
   readonly server?: string;
-  /** Sent once a TCP connection is open. */
+  /** Sent once a TCP connection or a WebSocket is open. */
   readonly send?: string;
+  /** User that logs in; absent: nobody does, and the answer before a login counts. */
+  readonly username?: string;
+  readonly password?: string;
+  /** Whether TLS begins on an open connection; absent: when the server offers it. */
+  readonly tls?: 'off' | 'required';
+  /** `http://host:port` of the proxy that HTTP goes through; absent: none. */
+  readonly proxy?: string;
 }
 
 /** Time by phase of one probe, in milliseconds; HTTP adds them up over redirects. */
 export type Phases = Readonly<Partial<Record<Phase, number>>>;
-export type Phase = 'resolve' | 'connect' | 'tls' | 'processing' | 'transfer' | 'request' | 'rtt';
+export type Phase =
+  | 'resolve'
+  | 'connect'
+  | 'proxy'
+  | 'tls'
+  | 'greeting'
+  | 'login'
+  | 'processing'
+  | 'transfer'
+  | 'request'
+  | 'rtt';
 
 /** Certificate of a server, read whether or not it is valid. */
 export interface CertificateFacts {
@@ -57,6 +72,7 @@ export interface Facts {
   readonly took_ms: number;
   readonly phases: Phases;
   readonly address?: string;
+  /** Code of the answer, as its protocol counts. */
   readonly status?: number;
   readonly http_version?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -70,6 +86,8 @@ export interface Facts {
   /** Length that the server declares; absent: it declares none. */
   readonly content_length?: number;
   readonly certificate?: CertificateFacts;
+  /** Product and version by which a server introduces itself. */
+  readonly banner?: string;
   /** Response code of DNS, such as NXDOMAIN. */
   readonly rcode?: string;
   readonly answers?: readonly string[];
@@ -105,6 +123,8 @@ export interface Place {
   readonly monotonic: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** At least 16 random bytes, as base64url. */
+  readonly nonce: () => string;
   /** Runs the system's `ping` with these arguments, and returns what it prints; absent: there is none. */
   readonly ping?: ((args: readonly string[], signal: AbortSignal) => Promise<string>) | undefined;
 }

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 
-import type { Facts, Order, Place } from '../model/check.ts';
+import type { Facts } from '../model/check.ts';
+import type { Means } from '../wire/conversation.ts';
 import { hostPort } from './host-port.ts';
-import type { Stopwatch } from './stopwatch.ts';
 
 const usualPort = 53;
 const maxAnswers = 50;
@@ -18,12 +18,12 @@ const rcodes: Readonly<Record<string, string>> = {
 };
 
 /** Looks up the records of a name. */
-export async function probeDns(
-  order: Order,
-  { reach }: Place,
-  watch: Stopwatch,
-  signal: AbortSignal,
-): Promise<Partial<Facts>> {
+export async function probeDns({
+  order,
+  place: { reach },
+  watch,
+  signal,
+}: Means): Promise<Partial<Facts>> {
   const { target, record_type: type = 'A', server, timeout_ms: timeout } = order;
   const resolver = new Resolver({ timeout, tries: 1 });
   let address: string | undefined;

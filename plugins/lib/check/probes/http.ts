@@ -2,11 +2,12 @@ import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-import type { CertificateFacts, Facts, Order, Place } from '../model/check.ts';
-import { certificateOf } from './certificate.ts';
-import { dial, secure } from './dial.ts';
+import type { Facts, Order, Place } from '../model/check.ts';
+import type { Means } from '../wire/conversation.ts';
+import { dial, secureTrusted } from '../wire/dial.ts';
 import { plain } from '../model/plain-text.ts';
-import type { Stopwatch } from './stopwatch.ts';
+import { proxyOf, tunnelThrough } from './proxy.ts';
+import type { Stopwatch } from '../wire/stopwatch.ts';
 
 const maxBody = 1024 * 1024;
 /** A header that is longer is nobody's to compare. */
@@ -14,6 +15,9 @@ const longestHeader = 2_000;
 const maxHeaders = 100;
 /** Headers that stay with the origin that they were written for. */
 const credentials = /^(?:authorization|cookie|proxy-authorization|.*(?:key|token|secret).*)$/i;
+
+/** Header that is for a proxy and for no server behind it. */
+const proxyLogin = 'proxy-authorization';
 
 interface Hop {
   readonly url: URL;
@@ -23,12 +27,7 @@ interface Hop {
 }
 
 /** Sends an HTTP request and reads the answer, following redirects as far as the order says. */
-export async function probeHttp(
-  order: Order,
-  place: Place,
-  watch: Stopwatch,
-  signal: AbortSignal,
-): Promise<Partial<Facts>> {
+export async function probeHttp({ order, place, watch, signal }: Means): Promise<Partial<Facts>> {
   const { max_redirects: most = 0 } = order;
   let hop: Hop = {
     url: new URL(order.target),
@@ -62,20 +61,30 @@ async function exchange(
   const isSecure = url.protocol === 'https:';
   const host = url.hostname.replaceAll(/^\[|\]$/g, '');
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  const address = await reach(host, port, order.ip);
+  // Of a request through a proxy the place allows the proxy, which decides where it goes on to.
+  const proxy = order.proxy === undefined ? undefined : proxyOf(order.proxy);
+  const nearest = proxy ?? { host, port };
+  const address = await reach(nearest.host, nearest.port, order.ip);
   watch.end('resolve');
-  const socket = await dial(address, port, watch, signal);
+  const socket = await dial(address, nearest.port, watch, signal);
+  const login = headerOf(order.headers ?? {}, proxyLogin);
+  const forProxy = login === undefined ? {} : { [proxyLogin]: login };
   try {
-    const secured = isSecure ? await secure(socket, host, order, watch, signal) : undefined;
-    const certificate = secured && certificateOf(secured);
-    requireTrust(order, certificate);
-    const incoming = await answerOver(secured ?? socket, {
+    if (proxy !== undefined && isSecure) {
+      await tunnelThrough(socket, `${url.hostname}:${port}`, forProxy);
+      watch.end('proxy');
+    }
+    // Headers are for the server that the certificate names.
+    const secured = isSecure ? await secureTrusted(socket, host, order, watch, signal) : undefined;
+    const certificate = secured?.certificate;
+    const incoming = await answerOver(secured?.socket ?? socket, {
       method,
-      path: `${url.pathname}${url.search}`,
+      path: `${proxy !== undefined && !isSecure ? url.origin : ''}${url.pathname}${url.search}`,
       headers: {
         'user-agent': 'svc-check',
         accept: '*/*',
-        ...headers,
+        ...without(headers, proxyLogin),
+        ...(proxy !== undefined && !isSecure && forProxy),
         host: headerOf(headers, 'host') ?? url.host,
         ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
         connection: 'close',
@@ -101,26 +110,6 @@ async function exchange(
     };
   } finally {
     socket.destroy();
-  }
-}
-
-/** Stops before the request is sent: its headers are for the server that the certificate names. */
-function requireTrust(
-  { insecure = false }: Order,
-  certificate: CertificateFacts | undefined,
-): void {
-  if (!insecure && certificate !== undefined && certificate.problem !== null) {
-    throw new UntrustedError(certificate);
-  }
-}
-
-/** Failure of a server whose certificate is not valid; the certificate is known nevertheless. */
-export class UntrustedError extends Error {
-  readonly certificate: CertificateFacts;
-
-  constructor(certificate: CertificateFacts) {
-    super(certificate.problem ?? 'the certificate is not valid');
-    this.certificate = certificate;
   }
 }
 
@@ -198,6 +187,12 @@ const lengthOf = ({ headers, statusCode }: IncomingMessage): Partial<Facts> => {
 
 const headerOf = (headers: Readonly<Record<string, string>>, wanted: string): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
+
+const without = (
+  headers: Readonly<Record<string, string>>,
+  unwanted: string,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== unwanted));
 
 const headersOf = ({ headers }: IncomingMessage): Readonly<Record<string, string>> =>
   Object.fromEntries(

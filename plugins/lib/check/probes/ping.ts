@@ -1,15 +1,15 @@
-import type { Facts, Order, Place } from '../model/check.ts';
+import type { Facts } from '../model/check.ts';
+import type { Means } from '../wire/conversation.ts';
 import { plain } from '../model/plain-text.ts';
 import { failureOf } from './failure.ts';
-import type { Stopwatch } from './stopwatch.ts';
 
 /** Sends one ICMP echo request with the system's own program, which has the right to. */
-export async function probePing(
-  order: Order,
-  { reach, ping }: Place,
-  watch: Stopwatch,
-  signal: AbortSignal,
-): Promise<Partial<Facts>> {
+export async function probePing({
+  order,
+  place: { reach, ping },
+  watch,
+  signal,
+}: Means): Promise<Partial<Facts>> {
   if (ping === undefined) {
     throw new Error('the program ping is not installed here');
   }

@@ -1,17 +1,17 @@
-import type { Facts, Order, Place } from '../model/check.ts';
-import { dial } from './dial.ts';
+import type { Facts } from '../model/check.ts';
+import type { Means } from '../wire/conversation.ts';
+import { dial } from '../wire/dial.ts';
 import { hostPort } from './host-port.ts';
-import type { Stopwatch } from './stopwatch.ts';
 
 const maxHeard = 4_096;
 
 /** Opens a TCP connection; sends and reads only if the order says so. */
-export async function probeTcp(
-  order: Order,
-  { reach }: Place,
-  watch: Stopwatch,
-  signal: AbortSignal,
-): Promise<Partial<Facts>> {
+export async function probeTcp({
+  order,
+  place: { reach },
+  watch,
+  signal,
+}: Means): Promise<Partial<Facts>> {
   const { host, port } = hostPort(order.target)!;
   const address = await reach(host, port, order.ip);
   watch.end('resolve');

@@ -1,18 +1,18 @@
-import type { Facts, Order, Place } from '../model/check.ts';
-import { certificateOf } from './certificate.ts';
-import { dial, secure } from './dial.ts';
+import type { Facts } from '../model/check.ts';
+import type { Means } from '../wire/conversation.ts';
+import { certificateOf } from '../wire/certificate.ts';
+import { dial, secure } from '../wire/dial.ts';
 import { hostPort } from './host-port.ts';
-import type { Stopwatch } from './stopwatch.ts';
 
 const usualPort = 443;
 
 /** Makes a TLS handshake, and reads the certificate. */
-export async function probeTls(
-  order: Order,
-  { reach }: Place,
-  watch: Stopwatch,
-  signal: AbortSignal,
-): Promise<Partial<Facts>> {
+export async function probeTls({
+  order,
+  place: { reach },
+  watch,
+  signal,
+}: Means): Promise<Partial<Facts>> {
   const { host, port } = hostPort(order.target, usualPort)!;
   const address = await reach(host, port, order.ip);
   watch.end('resolve');

@@ -1,7 +1,8 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure, type TLSSocket } from 'node:tls';
 
-import type { Address, Order } from '../model/check.ts';
+import type { Address, CertificateFacts, Order } from '../model/check.ts';
+import { certificateOf } from './certificate.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Opens a connection to an address that was checked; `signal` closes it, also later. */
@@ -19,6 +20,38 @@ export function dial(
   );
 }
 
+export interface Secured {
+  readonly socket: TLSSocket;
+  readonly certificate: CertificateFacts | undefined;
+}
+
+/** Begins TLS, and ends it before anything is sent to a server whose certificate is not valid. */
+export async function secureTrusted(
+  socket: Socket,
+  host: string,
+  order: Pick<Order, 'server_name' | 'ca' | 'insecure'>,
+  watch: Stopwatch,
+  signal: AbortSignal,
+  protocols?: readonly string[],
+): Promise<Secured> {
+  const secured = await secure(socket, host, order, watch, signal, protocols);
+  const certificate = certificateOf(secured);
+  if (order.insecure !== true && certificate !== undefined && certificate.problem !== null) {
+    throw new UntrustedError(certificate);
+  }
+  return { socket: secured, certificate };
+}
+
+/** Failure of a server whose certificate is not valid; the certificate is known nevertheless. */
+export class UntrustedError extends Error {
+  readonly certificate: CertificateFacts;
+
+  constructor(certificate: CertificateFacts) {
+    super(certificate.problem ?? 'the certificate is not valid');
+    this.certificate = certificate;
+  }
+}
+
 /** Begins TLS on an open connection. An invalid certificate is a finding, so it ends nothing here. */
 export function secure(
   socket: Socket,
@@ -26,6 +59,7 @@ export function secure(
   { server_name: given, ca }: Pick<Order, 'server_name' | 'ca'>,
   watch: Stopwatch,
   signal: AbortSignal,
+  protocols?: readonly string[],
 ): Promise<TLSSocket> {
   const name = given ?? (isIP(host) === 0 ? host : undefined);
   const secured = connectSecure({
@@ -35,6 +69,7 @@ export function secure(
     // The name that the certificate is compared with, which an address is as well.
     host: given ?? host,
     ...(name !== undefined && { servername: name }),
+    ...(protocols !== undefined && { ALPNProtocols: [...protocols] }),
   });
   return settled(secured, 'secureConnect', signal).then((ready) => {
     watch.end('tls');
