@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import {
-  closeSync,
   cpSync,
   existsSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
-  readSync,
   rmSync,
   statSync,
   truncateSync,
-  utimesSync,
-  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +19,7 @@ import {
   flippedStores,
   type OpenStore,
 } from './bit-flips-stores.ts';
+import { flipBit } from './flip-bit.ts';
 
 /** Verdict on one flip, by the copy that was not flipped. */
 interface Verdict {
@@ -86,7 +82,7 @@ async function flipThrough(
       seed,
     ).map(([file, at]): Harm => ({
       where: `${file} at byte ${at}`,
-      does: (copy) => flip(join(copy, file), at),
+      does: (copy) => flipBit(join(copy, file), at),
     }));
     rows.push(rowOf(store.name, kind, await verdictsOf(store, { folder, expected, kind }, harms)));
   }
@@ -290,16 +286,4 @@ function places(
       (i * stride + seed) % size,
     ]),
   );
-}
-
-/** The file keeps its times: a disk that errs tells nobody. */
-function flip(path: string, at: number): void {
-  const { atime, mtime } = statSync(path);
-  const descriptor = openSync(path, 'r+');
-  const byte = Buffer.alloc(1);
-  readSync(descriptor, byte, 0, 1, at);
-  byte[0]! ^= 1 << (at % 8);
-  writeSync(descriptor, byte, 0, 1, at);
-  closeSync(descriptor);
-  utimesSync(path, atime, mtime);
 }
