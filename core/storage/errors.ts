@@ -22,6 +22,7 @@ export const errors = defineErrors('storage', {
     'invalid_argument',
     '{origin} does not contain a 32-byte key in base64 or hex; generate one with "openssl rand -base64 32".',
   ],
+  key_file_damaged: ['unavailable', 'Line {line} of {file} is not a 32-byte key: {remedy}.'],
   key_from_environment: [
     'conflict',
     'The key comes from SVC_SECRET_KEY, so a new key must be set there, too: append it to the old one, separated by a comma, and start svc again.',

@@ -104,7 +104,13 @@ export function readKeys(file: string): Buffer[] {
   if (lines.length === 0) {
     throw errors.key_file_empty({ file, remedy: putBack(file) });
   }
-  return lines.map((line) => parseKey(line, file));
+  return lines.map((text, i) => {
+    const key = keyFrom(text);
+    if (key === undefined) {
+      throw errors.key_file_damaged({ file, line: i + 1, remedy: putBack(file) });
+    }
+    return key;
+  });
 }
 
 /** Writes the key file whole or not at all, readable by its owner only. */
@@ -120,14 +126,19 @@ const linesOf = (keys: readonly Buffer[]): string =>
   keys.map((key) => `${key.toString('base64url')}\n`).join('');
 
 function parseKey(text: string, origin: string): Buffer {
+  const key = keyFrom(text);
+  if (key === undefined) {
+    throw errors.key_form({ origin });
+  }
+  return key;
+}
+
+function keyFrom(text: string): Buffer | undefined {
   const trimmed = text.trim();
   const key = /^[0-9a-f]{64}$/i.test(trimmed)
     ? Buffer.from(trimmed, 'hex')
     : Buffer.from(trimmed, 'base64');
-  if (key.length !== 32 || !/^[\w+/=-]+$/.test(trimmed)) {
-    throw errors.key_form({ origin });
-  }
-  return key;
+  return key.length === 32 && /^[\w+/=-]+$/.test(trimmed) ? key : undefined;
 }
 
 /**

@@ -252,7 +252,11 @@ export class Storage {
     readers.close();
     try {
       await writer.close();
-      markClean(options.dataDir, timestamp(options.clock.now()));
+      markClean(
+        options.dataDir,
+        join(options.dataDir, databaseName),
+        timestamp(options.clock.now()),
+      );
     } catch (error) {
       options.log.warn(
         { event: 'storage.close_incomplete', cause: messageOf(error) },

@@ -189,10 +189,11 @@ test('damage that a read meets ends writing, and what is not damaged still reads
         .execute(),
     );
     await before.close();
+    const storage = await openIn(dir);
+    // While it is open: at a start, a page that changed is told.
     const file = join(dir, 'svc.db');
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xff, bytes.length - 20 * 4_096));
-    const storage = await openIn(dir);
     const notes = storage.tables<Notes>('notes');
     await assert.rejects(notes.read.selectFrom('notes_note').selectAll().execute(), {
       code: 'unavailable',

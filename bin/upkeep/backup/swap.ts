@@ -11,7 +11,13 @@ import {
 import { dirname, join } from 'node:path';
 
 import { messageOf } from '../../../core/sdk/index.ts';
-import { connectWriter, DataLock, databaseName, syncPath } from '../../../core/storage/index.ts';
+import {
+  connectWriter,
+  DataLock,
+  databaseName,
+  forgetCleanStop,
+  syncPath,
+} from '../../../core/storage/index.ts';
 import { isUnit } from './contents.ts';
 import { errors } from './errors.ts';
 
@@ -61,6 +67,8 @@ export function swapIn(dataDir: string, nativeBinding: string | undefined): Swap
   const copy = join(incoming, databaseName);
   const damage = existsSync(copy) ? setDatabaseAside(dataDir, aside, nativeBinding) : undefined;
   if (existsSync(copy)) {
+    // Before the rename: what the last stop noted is true of the database that goes.
+    forgetCleanStop(dataDir);
     renameSync(copy, join(dataDir, databaseName));
   }
   syncPath(dataDir);

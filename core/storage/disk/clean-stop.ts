@@ -1,25 +1,44 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 
 import { messageOf } from '../../sdk/index.ts';
-import { type ConnectOptions, connectWriter } from '../sqlite/connection.ts';
+import { connect, type ConnectOptions, connectWriter } from '../sqlite/connection.ts';
 import { syncPath, writeDurably } from './durable.ts';
 import { errors } from './errors.ts';
+import { changedPages, pageSums, sumsAsText, sumsFromText } from './page-sums.ts';
 import { asUnavailable, sqliteCode } from '../sqlite/trouble.ts';
 
 const mark = (dataDir: string): string => join(dataDir, 'clean');
+const mostNamed = 5;
 
-export function markClean(dataDir: string, at: string): void {
-  writeDurably(mark(dataDir), `${at}\n`);
+/** Notes that the last run ended cleanly, and with which checksums of the pages of `file`. */
+export function markClean(dataDir: string, file: string, at: string): void {
+  const text = `${at}\n${sumsAsText(pageSums(file))}\n`;
+  writeDurably(mark(dataDir), `${text}${crc32(text)}\n`);
 }
 
-/** Recovers the log of the last run, and checks every page if that run did not end cleanly. */
+/** What a stop has noted; a version before this one noted no checksums. */
+interface CleanStop {
+  readonly sums: Uint32Array | undefined;
+}
+
+/**
+ * Recovers the log of the last run. After a clean stop, every page has the checksum that it had
+ * then; otherwise SQLite checks the structure of every page.
+ */
 export function recover(dataDir: string, file: string, options: ConnectOptions): void {
-  const clean = takeMark(dataDir) || !existsSync(file);
+  const isNew = !existsSync(file);
+  const stop = readMark(dataDir);
+  if (!isNew && stop?.sums !== undefined) {
+    // Before the mark is gone: the next start must find the same.
+    assertUnchanged(dataDir, file, stop.sums, options);
+  }
+  forgetCleanStop(dataDir);
   let problems: string[] = [];
   try {
     const connection = connectWriter(file, options);
-    if (!clean) {
+    if (!isNew && stop === undefined) {
       problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter(
         (line) => line !== 'ok',
       );
@@ -36,10 +55,66 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
   }
 }
 
-/** Returns whether the last run ended cleanly, and clears the mark until this one does. */
-function takeMark(dataDir: string): boolean {
-  const clean = existsSync(mark(dataDir));
+function assertUnchanged(
+  dataDir: string,
+  file: string,
+  sums: Uint32Array,
+  options: ConnectOptions,
+): void {
+  const pages = changedPages(sums, pageSums(file));
+  if (pages.length > 0) {
+    const named = pages.slice(0, mostNamed).join(', ');
+    const where = `${pages.length === 1 ? 'page' : 'pages'} ${named}${pages.length > mostNamed ? ` and ${pages.length - mostNamed} more` : ''}`;
+    const tables = tablesAt(file, pages.slice(0, mostNamed), options);
+    throw errors.file_changed({
+      file,
+      where: tables.length === 0 ? where : `${where} of ${tables.join(', ')}`,
+      mark: mark(dataDir),
+    });
+  }
+}
+
+/** Names of the tables and indexes that have these pages; a file may be too damaged to tell. */
+function tablesAt(
+  file: string,
+  pages: readonly number[],
+  options: ConnectOptions,
+): readonly string[] {
+  try {
+    const connection = connect(file, { ...options, readonly: true, mustExist: true });
+    try {
+      return connection
+        .prepare(
+          'select distinct name from dbstat where pageno in (select value from json_each(?)) order by name',
+        )
+        .pluck()
+        .all(JSON.stringify(pages)) as string[];
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    if (sqliteCode(error) === undefined) {
+      throw error;
+    }
+    return [];
+  }
+}
+
+/** What the last stop noted; undefined if it was not clean, or if the note itself is damaged. */
+function readMark(dataDir: string): CleanStop | undefined {
+  if (!existsSync(mark(dataDir))) {
+    return undefined;
+  }
+  const text = readFileSync(mark(dataDir), 'latin1');
+  const [at = '', sums, check] = text.split('\n');
+  if (sums === undefined || sums === '') {
+    return { sums: undefined };
+  }
+  return check === String(crc32(`${at}\n${sums}\n`)) ? { sums: sumsFromText(sums) } : undefined;
+}
+
+/** Takes the note away: from now on, the file may be another. */
+export function forgetCleanStop(dataDir: string): void {
   rmSync(mark(dataDir), { force: true });
   syncPath(dataDir);
-  return clean;
 }

@@ -5,6 +5,10 @@ export const errors = defineErrors('storage', {
     'unavailable',
     '{file} is damaged ({problems}): restore a backup with "svc backup restore", which keeps the damaged file aside.',
   ],
+  file_changed: [
+    'unavailable',
+    '{file} has changed since svc stopped ({where}). If the disk has damaged it, restore a backup with "svc backup restore", which keeps the damaged file aside. If a program of yours changed it, delete {mark}, and svc starts with the file as it is.',
+  ],
   folder_unlockable: ['unavailable', 'The data folder {folder} cannot be locked: {cause}'],
   folder_in_use: [
     'conflict',
