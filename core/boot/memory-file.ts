@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 
 import type { HostMemory, QuarantineEntry } from '../host/index.ts';
 import { writeDurably } from '../storage/index.ts';
@@ -23,7 +24,8 @@ export function memoryFile(dataDir: string): HostMemory {
   const file = join(dataDir, 'plugins.json');
   const marker = join(dataDir, 'plugins.activating');
   const state = recall(file);
-  const save = (): void => writeDurably(file, JSON.stringify(state, null, 2));
+  const save = (): void =>
+    writeDurably(file, JSON.stringify({ ...state, sum: sumOf(state) }, null, 2));
   let activating = readText(marker)?.trim();
   if (activating) {
     // The last boot died in that plugin.
@@ -81,14 +83,22 @@ function tried(write: () => void): void {
 
 function recall(file: string): Remembered {
   try {
-    const { disabled, quarantined, held, death } = JSON.parse(
-      readText(file) ?? '{}',
-    ) as Partial<Remembered>;
+    const { sum, ...state } = JSON.parse(readText(file) ?? '{}') as Partial<Remembered> & {
+      // An earlier version wrote none.
+      readonly sum?: number;
+    };
+    if (sum !== undefined && sum !== sumOf(state)) {
+      throw new Error('its checksum does not match');
+    }
+    const { disabled, quarantined, held, death } = state;
     return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, held: held ?? {}, death };
   } catch (cause) {
     throw errors.memory_damaged({ file }, { cause });
   }
 }
+
+/** Checksum of what is remembered: a changed id would let another plugin run than was decided. */
+const sumOf = (state: Partial<Remembered>): number => crc32(JSON.stringify(state));
 
 function readText(file: string): string | undefined {
   try {
