@@ -143,9 +143,15 @@ async function openJournal({
   clock,
   log,
 }: PluginContext): Promise<IdempotencyJournal> {
+  const file = join(dataDir, 'journal.jsonl');
   const journal = await openFileJournal({
-    file: join(dataDir, 'journal.jsonl'),
+    file,
     clock,
+    onDamage: (lines) =>
+      log.error(
+        { event: 'uplink.journal_damaged', file, lines },
+        'the command journal is damaged; a command of the last ten minutes may run again if the manager repeats it; check the disk',
+      ),
     onTrouble: (error) =>
       log.error({ event: 'uplink.journal_failed', error }, 'writing the command journal failed'),
   });

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
 
 import { type Clock, messageOf } from 'svc/sdk';
 
@@ -20,6 +21,8 @@ export interface FileJournalOptions {
    * refused with the cause.
    */
   readonly onTrouble?: (error: unknown) => void;
+  /** Called with the numbers of lines that are damaged: what they said is not known any more. */
+  readonly onDamage?: (lines: readonly number[]) => void;
 }
 
 /** Max size of a stored outcome: beyond it a command is not worth storing word by word. */
@@ -54,6 +57,7 @@ class FileJournal implements IdempotencyJournal {
   readonly #keep: number;
   readonly #keepMs: number;
   readonly #onTrouble: ((error: unknown) => void) | undefined;
+  readonly #onDamage: ((lines: readonly number[]) => void) | undefined;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
   #handle: FileHandle | undefined;
@@ -62,19 +66,33 @@ class FileJournal implements IdempotencyJournal {
   #broken: Error | undefined;
   #closed = false;
 
-  constructor({ file, clock, keep = 256, keepMs = 600_000, onTrouble }: FileJournalOptions) {
+  constructor({
+    file,
+    clock,
+    keep = 256,
+    keepMs = 600_000,
+    onTrouble,
+    onDamage,
+  }: FileJournalOptions) {
     this.#file = file;
     this.#clock = clock;
     this.#keep = keep;
     this.#keepMs = keepMs;
     this.#onTrouble = onTrouble;
+    this.#onDamage = onDamage;
   }
 
   async load(): Promise<void> {
-    for (const line of (await readIfThere(this.#file)).split('\n')) {
+    const lines = (await readIfThere(this.#file)).split('\n');
+    const damaged: number[] = [];
+    for (const [i, line] of lines.entries()) {
       const step = readStep(line);
       if (!step) {
-        continue; // The last line of a process that was killed; it had promised nothing yet.
+        // The last line may be torn by a kill: its process had promised nothing yet. Any other was whole once.
+        if (i < lines.length - 1) {
+          damaged.push(i + 1);
+        }
+        continue;
       }
       if (step.t !== undefined) {
         this.#entries.delete(step.k);
@@ -86,6 +104,9 @@ class FileJournal implements IdempotencyJournal {
         entry.bytes = line.length;
         entry.forgotten = step.x === true;
       }
+    }
+    if (damaged.length > 0) {
+      this.#onDamage?.(damaged);
     }
     this.#forget();
     await this.#rewrite();
@@ -188,7 +209,7 @@ class FileJournal implements IdempotencyJournal {
         throw this.#broken;
       }
       try {
-        await this.#handle!.appendFile(`${JSON.stringify(step)}\n`);
+        await this.#handle!.appendFile(lineOf(step));
         await this.#handle!.datasync();
         this.#lines += 1;
         if (this.#lines > 2 * this.#entries.size + maxStale) {
@@ -217,7 +238,7 @@ class FileJournal implements IdempotencyJournal {
         ...(outcome ? [{ k: key, o: outcome }] : forgotten ? [{ k: key, x: true as const }] : []),
       ],
     );
-    await handle.writeFile(steps.map((step) => `${JSON.stringify(step)}\n`).join(''));
+    await handle.writeFile(steps.map(lineOf).join(''));
     await handle.datasync();
     await rename(fresh, this.#file);
     await syncFolder(dirname(this.#file));
@@ -245,12 +266,22 @@ const entryOf = (key: string, fingerprint: string, at: number): Entry => ({
   forgotten: false,
 });
 
+/** Its checksum stands in front of the rest; an earlier version wrote none. */
+function lineOf(step: Step): string {
+  const text = JSON.stringify(step);
+  return `${String(crc32(text)).padStart(10, '0')} ${text}\n`;
+}
+
 function readStep(line: string): Step | undefined {
+  const [, sum, text = line] = /^(\d{10}) (.*)$/.exec(line) ?? [];
+  if (sum !== undefined && Number(sum) !== crc32(text)) {
+    return undefined;
+  }
   try {
-    const step = JSON.parse(line) as Step | null;
+    const step = JSON.parse(text) as Step | null;
     return typeof step?.k === 'string' ? step : undefined;
   } catch {
-    return undefined; // Torn by a kill: see `load`.
+    return undefined; // Torn or damaged: see `load`.
   }
 }
 

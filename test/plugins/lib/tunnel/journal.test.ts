@@ -12,12 +12,14 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import { type IdempotencyJournal, openFileJournal } from 'svc/tunnel';
+import { flipBit } from '../../../drill/flip-bit.ts';
 import { handClock, memorySides, turns } from './pair.ts';
 
 interface Desk {
   readonly file: string;
   readonly pass: (ms: number) => void;
   readonly troubles: unknown[];
+  readonly damaged: number[];
   /** Opens the journal as after a start of the agent. */
   open(keep?: number): Promise<IdempotencyJournal>;
 }
@@ -26,6 +28,7 @@ function desk(t: TestContext): Desk {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tunnel-journal-'));
   const opened: IdempotencyJournal[] = [];
   const troubles: unknown[] = [];
+  const damaged: number[] = [];
   const { clock, pass } = handClock();
   const file = join(folder, 'sub', 'commands.log');
   t.after(async () => {
@@ -36,11 +39,13 @@ function desk(t: TestContext): Desk {
     file,
     pass,
     troubles,
+    damaged,
     async open(keep) {
       const journal = await openFileJournal({
         file,
         clock,
         onTrouble: (error) => troubles.push(error),
+        onDamage: (lines) => damaged.push(...lines),
         ...(keep !== undefined && { keep }),
       });
       opened.push(journal);
@@ -194,4 +199,26 @@ test('a mutating method asks for a key, runs once over two connections, and outl
     /The command journal cannot be written/,
   );
   assert.match(without.log.lines.join(), /but no journal/);
+});
+
+test('a changed bit in a line of the journal is told with its number, and the other commands still run once', async (t) => {
+  const { file, open, damaged } = desk(t);
+  const journal = await open();
+  for (const key of ['a', 'b', 'c']) {
+    await journal.run(key, 'f', result(key));
+  }
+  await journal.close();
+  const whole = readFileSync(file);
+  const ends = [...whole.entries()].filter(([, byte]) => byte === 10).map(([at]) => at);
+  for (let at = 0; at < ends[1]!; at += 1) {
+    writeFileSync(file, whole);
+    flipBit(file, at);
+    damaged.length = 0;
+    const again = await open();
+    const line = at <= ends[0]! ? 1 : 2;
+    assert.deepEqual(damaged, at === ends[0] ? [1] : [line], `byte ${at}`);
+    assert.deepEqual(await again.run('b', 'f', mustNotRun), { result: 'b' });
+    assert.deepEqual(await again.run('c', 'f', mustNotRun), { result: 'c' });
+    await again.close();
+  }
 });
