@@ -45,7 +45,9 @@ export class SnapshotFiles {
       });
       return JSON.parse(text.toString()) as Snapshot;
     } catch (error) {
-      throw errors.snapshot_gone({ id }, { cause: error });
+      throw (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? errors.snapshot_gone({ id }, { cause: error })
+        : errors.snapshot_damaged({ id, file: this.#fileOf(id) }, { cause: error });
     }
   }
 
