@@ -6,7 +6,7 @@ import type { SvcError } from 'svc/sdk';
 import { type Clock, covers, type Principal, type Settings, type Tables } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { type EvidenceText, maxKeptBytes } from './evidence-text.ts';
+import { type EvidenceText, evidenceTextOf, maxKeptBytes } from './evidence-text.ts';
 import type { SkillTables } from './tables.ts';
 
 export interface EvidenceParts {
@@ -100,7 +100,7 @@ export class EvidenceStore {
       params,
       createdAt,
       evidence: { id: name, tool, bytes, sha256, truncated: truncated === 1, trust },
-      text: await this.#text(row.id, name),
+      text: await this.#text(row.id, name, truncated === 1 ? undefined : sha256),
     };
   }
 
@@ -149,11 +149,16 @@ export class EvidenceStore {
     }
   }
 
-  async #text(id: number, name: string): Promise<string> {
+  /** `sha256`: of the whole text, if the file has all of it. */
+  async #text(id: number, name: string, sha256: string | undefined): Promise<string> {
     try {
       const handle = await open(this.#fileOf(id));
       try {
-        return await handle.readFile('utf8');
+        const text = await handle.readFile('utf8');
+        if (sha256 !== undefined && evidenceTextOf(text).sha256 !== sha256) {
+          throw errors.evidence_damaged({ name: name.slice(0, 40), file: this.#fileOf(id) });
+        }
+        return text;
       } finally {
         await handle.close();
       }

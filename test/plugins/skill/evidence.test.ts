@@ -11,6 +11,7 @@ import { EvidenceStore } from '../../../plugins/skill/evidence-store.ts';
 import { evidenceTextOf } from '../../../plugins/skill/evidence-text.ts';
 import { digestOf, readIn } from '../../../plugins/skill/reading.ts';
 import type { SkillTables } from '../../../plugins/skill/tables.ts';
+import { flipBit } from '../../drill/flip-bit.ts';
 import { withStorage } from '../../storage/folder.ts';
 
 const migrations = loadMigrations(
@@ -109,3 +110,26 @@ test('a text is read on to its end, whatever its lines are like', () => {
       head.length + tail.length < 5_000,
   );
 });
+
+test('evidence whose file has changed is not read as what the tool said; its file is named', () =>
+  withStorage(async (storage, dir) => {
+    await storage.migrate('skill', migrations);
+    const folder = join(dir, 'evidence');
+    const store = new EvidenceStore({
+      folder,
+      tables: storage.tables<SkillTables>('skill'),
+      settings: { get: <T>() => 1 as T },
+      clock: { now: () => 0, monotonic: () => 0 },
+    });
+    const { id } = await store.keep(evidenceTextOf('free: 12 GB, é'), {
+      tool: 't',
+      trust: 'untrusted',
+      principal: anna,
+    });
+    assert.equal((await store.read(id, anna)).text, 'free: 12 GB, é');
+    flipBit(join(folder, `${id}.txt`), 6);
+    await assert.rejects(store.read(id, anna), {
+      code: 'unavailable',
+      message: /evidence\/E1\.txt, the text of evidence E1, is damaged: restore it from a backup/,
+    });
+  }));
