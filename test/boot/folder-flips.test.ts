@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { rounds } from '../drill/rounds.ts';
+import { run as flipFolder } from '../drill/folder-flips.ts';
+
+/** Keys, the list of disabled plugins, a pack, the database, and what is derived from it. */
+const few =
+  '^(?:keys/secret\\.key|plugins\\.json|packs/.*locks/SKILL\\.md|svc\\.db|plugins/knowledge/index/index-#\\.db)$';
+
+test(
+  'one flipped bit in any file of the data folder: the answers are as before, or the file is named',
+  { timeout: 1_800_000 },
+  async () => {
+    const { ok, files } = await flipFolder(
+      rounds({ flips: 7, only: few }, { flips: 200, only: '' }),
+    );
+    assert.equal(ok, true, JSON.stringify(files));
+  },
+);
