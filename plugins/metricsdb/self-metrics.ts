@@ -1,7 +1,7 @@
 import { messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { limitRatios } from 'svc/store';
 
 import type { Driver } from './drivers/driver.ts';
-import type { SeriesBound } from './store/intake/series-bounds.ts';
 import type { ThreadStats } from './thread/contract.ts';
 
 const everyMs = 15_000;
@@ -23,12 +23,13 @@ export function selfMetrics(
   const waiting = gauge('queries_waiting', 'Queries that wait for their turn.');
   const running = gauge('queries_running', 'Queries that are worked on.');
   const series = gauge('series', 'Series with samples that are in no block yet.');
-  const limits = metrics.gauge(
-    'series_limit_ratio',
-    'Series of a limit that is at least half reached, of those it allows: that of all, of a sender, or of a metric of a sender.',
-    ['limit', 'sender', 'metric'],
+  const limits = limitRatios(
+    metrics.gauge(
+      'series_limit_ratio',
+      'Series of a limit that is at least half reached, of those it allows: that of all, of a sender, or of a metric of a sender.',
+      ['limit', 'sender', 'metric'],
+    ),
   );
-  const reached = new Map<string, Readonly<Record<string, string>>>();
   const headBytes = gauge('head_bytes', 'Bytes of samples and labels in memory.');
   const walBytes = gauge('wal_bytes', 'Bytes of the log before the blocks.');
   const blocks = gauge('blocks', 'Blocks on disk.');
@@ -45,23 +46,6 @@ export function selfMetrics(
     last.set(name, total);
   };
 
-  /** A limit that is no longer half reached is at 0, since a series of a gauge never ends. */
-  const noteLimits = (bounds: readonly SeriesBound[]): void => {
-    const ratios = new Map(
-      bounds.flatMap(({ limit, sender, metric, used, max }) => {
-        const labels = { limit, sender, metric };
-        const ratio = max > 0 ? used / max : 1;
-        return ratio < 0.5 ? [] : [[JSON.stringify(labels), { labels, ratio }] as const];
-      }),
-    );
-    reached.forEach((labels, key) => !ratios.has(key) && limits.set(0, labels));
-    reached.clear();
-    ratios.forEach(({ labels, ratio }, key) => {
-      reached.set(key, labels);
-      limits.set(ratio, labels);
-    });
-  };
-
   scope.interval('read the figures of the metrics store', everyMs, async () => {
     up((await driver().probe()).ok ? 1 : 0);
     try {
@@ -70,7 +54,13 @@ export function selfMetrics(
       running(load.running);
       grow(asked, 'asked', load.asked);
       series(store?.series ?? 0);
-      noteLimits(store?.seriesBounds ?? []);
+      limits(
+        (store?.seriesBounds ?? []).map(({ limit, sender, metric, used, max }) => ({
+          labels: { limit, sender, metric },
+          used,
+          max,
+        })),
+      );
       headBytes(store?.headBytes ?? 0);
       walBytes(store?.walBytes ?? 0);
       blocks(store?.blocks ?? 0);

@@ -85,6 +85,9 @@ function declaredNames(): string[] {
           (end) => `${prefix}${name}${end}`,
         ),
       );
-      return [...whole, ...declared, ...(/\.add\('up'/.test(text) ? ['up'] : [])];
+      const figures = text.includes('followFigures(')
+        ? [...text.matchAll(/^ +([a-z0-9_]+): \[/gm)].map(([, name]) => `${prefix}${name!}`)
+        : [];
+      return [...whole, ...declared, ...figures, ...(/\.add\('up'/.test(text) ? ['up'] : [])];
     });
 }

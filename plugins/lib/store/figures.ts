@@ -13,6 +13,8 @@ export function followFigures<Status>(
   store: string,
   read: () => Promise<Status>,
   figures: Figures<Status>,
+  /** Called with each status that was read. */
+  follow: (status: Status) => void = () => undefined,
 ): void {
   const gauges = Object.entries(figures).map(
     ([name, [help, of]]) => [metrics.gauge(name, help), of] as const,
@@ -21,6 +23,7 @@ export function followFigures<Status>(
     try {
       const status = await read();
       gauges.forEach(([gauge, of]) => gauge.set(of(status)));
+      follow(status);
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },

@@ -26,6 +26,7 @@ export { breakSeal, sealFile } from './catalogue/seal.ts';
 export * from './catalogue/end-if-damaged.ts';
 export * from './examination.ts';
 export * from './figures.ts';
+export * from './limit-ratios.ts';
 export * from './bytes/inflate.ts';
 export * from './opening-steps.ts';
 export * from './wire/otlp-json.ts';

@@ -35,7 +35,7 @@ import { admit, type Admitted } from './intake/admit.ts';
 import { decodePush, type PushFormat } from './intake/decode-push.ts';
 import { Intake } from './intake/intake.ts';
 import { Origins } from './intake/origins.ts';
-import { StreamAdmission } from './intake/stream-admission.ts';
+import { StreamAdmission, type StreamBound, streamBounds } from './intake/stream-admission.ts';
 import { Batch } from './lines/batch.ts';
 import { Reader } from './read/reader.ts';
 import { Upkeep } from './upkeep.ts';
@@ -69,6 +69,8 @@ export interface LogStoreStatus {
   readonly activeStreams: number;
   /** Sender with most of them, if any is known. */
   readonly largestSender: StreamHolding | undefined;
+  /** How far the limits of streams are reached. */
+  readonly streamBounds: readonly StreamBound[];
   readonly heldBytes: number;
   readonly walBytes: number;
   readonly blocks: number;
@@ -326,7 +328,8 @@ class Store implements LogStore {
     return {
       streams: this.#streams.size,
       activeStreams: this.#streams.active.size,
-      largestSender: this.#streams.owners.largest(),
+      largestSender: this.#streams.owners.holdings()[0],
+      streamBounds: streamBounds(this.#streams, this.#limits),
       heldBytes: this.#upkeep.heldBytes,
       walBytes: this.#wal.bytes,
       blocks: blocks.length,

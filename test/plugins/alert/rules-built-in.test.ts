@@ -385,6 +385,14 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       good: always(0.7),
     },
   ],
+  stream_limit_near: [
+    {
+      name: 'svc_logs_stream_limit_ratio',
+      labels: { limit: 'sender' },
+      bad: always(0.9),
+      good: always(0.7),
+    },
+  ],
   edge_clock_skew: [
     {
       name: 'svc_edge_clock_skew_seconds',
@@ -469,7 +477,7 @@ async function builtIn(t: TestContext) {
           ? { store: who }
           : rule === 'store_damaged'
             ? { instance: who }
-            : rule === 'series_limit_near'
+            : rule === 'series_limit_near' || rule === 'stream_limit_near'
               ? { sender: who }
               : rule === 'heartbeat_missed'
                 ? { heartbeat: who }

@@ -103,6 +103,13 @@ describe('limits of a push', () => {
       /: this sender \(token 7 of Kim\) has 400 active streams, its share of 500, use fewer labels/,
     );
     assert.deepEqual(store.status().largestSender, { sender: 'token 7 of Kim', active: 400 });
+    assert.deepEqual(
+      store.status().streamBounds.slice(0, 1).concat(store.status().streamBounds.slice(2)),
+      [
+        { limit: 'all', sender: 'token 7 of Kim', used: 400, max: 500 },
+        { limit: 'sender', sender: 'token 7 of Kim', used: 400, max: 400 },
+      ],
+    );
     // Nearly all of it is gone by now, and still some is left for whoever comes.
     const modest = await store.push('loki-json', many('modest', 60), { sender: 'agent 3' });
     assert.equal(modest.accepted, 60);

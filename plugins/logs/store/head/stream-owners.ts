@@ -51,13 +51,12 @@ export class StreamOwners {
     this.#known[owner]! += change.known ?? 0;
   }
 
-  /** Returns the sender with most active streams; undefined if none is known. */
-  largest(): StreamHolding | undefined {
-    const [first] = this.#senders
+  /** Returns senders with active streams, those with most of them first. */
+  holdings(): StreamHolding[] {
+    return this.#senders
       .map((sender, owner) => ({ sender, active: this.#active[owner]! }))
       .slice(1)
       .filter(({ active }) => active > 0)
       .sort((a, b) => b.active - a.active);
-    return first;
   }
 }

@@ -81,3 +81,36 @@ export class StreamAdmission {
       : undefined;
   }
 }
+
+/** Limit of streams and how much of it is taken. */
+export interface StreamBound {
+  readonly limit: 'all' | 'known' | 'sender';
+  /** Sender that it is about, or the one with most active streams. */
+  readonly sender: string;
+  readonly used: number;
+  readonly max: number;
+}
+
+/** Senders that are looked at. */
+const maxNamed = 5;
+
+/** Returns how far the limits of streams are reached: those of all, and those of the largest senders. */
+export function streamBounds(
+  { active, size, owners }: StreamTable,
+  { activeStreams, knownStreams, senderShare }: LogLimits,
+): StreamBound[] {
+  const holdings = owners.holdings().slice(0, maxNamed);
+  const sender = holdings[0]?.sender ?? '';
+  const free = Math.max(0, activeStreams - active.size);
+  const large = senderShare < 100 ? holdings.filter((one) => one.active >= smallSender) : [];
+  return [
+    { limit: 'all', sender, used: active.size, max: activeStreams },
+    { limit: 'known', sender, used: size, max: knownStreams },
+    ...large.map((one): StreamBound => ({
+      limit: 'sender',
+      sender: one.sender,
+      used: one.active,
+      max: Math.floor(((one.active + free) * senderShare) / 100),
+    })),
+  ];
+}
