@@ -115,7 +115,7 @@ export const defaults: Required<Pick<StartOptions, Defaulted>> = {
   heapMb: 64,
   rssMb: 256,
   callMs: 10_000,
-  startMs: 10_000,
+  startMs: 30_000,
   maxCalls: 64,
   maxPayloadBytes: 1024 * 1024,
   pingMs: 5_000,
