@@ -11,6 +11,7 @@ import { maxInstances } from '../instance/moves.ts';
 import { intervalOf, planOf } from '../kinds/rule-plan.ts';
 import { phaseOf, slotAt } from '../queries/slots.ts';
 import { wrongField } from '../rule/condition-fields.ts';
+import { leadingComparisonOf } from '../rule/expression.ts';
 import type { Leg, Plan, Rule } from '../rule/rule.ts';
 import type { RenderLabels } from '../template/rendering.ts';
 import { errors } from './errors.ts';
@@ -90,7 +91,8 @@ export class Preview {
         cleared_at: at(clearedAt ?? undefined),
         value,
       })),
-      threshold: plan.legs.find(({ threshold }) => threshold !== undefined)?.threshold ?? null,
+      threshold:
+        plan.legs.map(curveOf).find(({ threshold }) => threshold !== undefined)?.threshold ?? null,
       eta_at: await firstEta(plan, window, questions),
       query: plan.legs[0]!.query,
       queries: plan.legs.map(({ query }) => query),
@@ -225,6 +227,16 @@ async function heldBack(
   return found.flat();
 }
 
+/** Returns what a leg measures before its comparison, so that a rule that never fires has a curve. */
+function curveOf({ measure, threshold, query }: Leg): {
+  readonly measure: string;
+  readonly threshold?: number;
+} {
+  return measure === undefined
+    ? (leadingComparisonOf(query) ?? { measure: query })
+    : { measure, ...(threshold !== undefined && { threshold }) };
+}
+
 type ShownSeries = PreviewResult['series'][number];
 
 async function shownSeries(
@@ -235,7 +247,7 @@ async function shownSeries(
   const step = Math.max(1, Math.ceil((last - first) / interval / (maxPoints - 1))) * interval;
   const series: ShownSeries[] = [];
   for (const [condition, leg] of plan.legs.entries()) {
-    const answer = await questions.range(leg, leg.measure ?? leg.query, {
+    const answer = await questions.range(leg, curveOf(leg).measure, {
       start: first,
       end: last,
       step,
@@ -279,9 +291,7 @@ function remarks(
           `${leftOut} series would have raised no incidents: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
         ]
       : []),
-    ...silent.map(
-      ({ measure, query }) => `no data was found for ${(measure ?? query).slice(0, 300)}`,
-    ),
+    ...silent.map((leg) => `no data was found for ${curveOf(leg).measure.slice(0, 300)}`),
     ...(rule.notify_min_fires > 0 && needed > rule.notify_window_seconds * 1_000
       ? [
           `a rule that is evaluated every ${formatDuration(interval)} cannot begin to fire ${rule.notify_min_fires} times within ${rule.notify_window_seconds} s, so no notification would be sent`,

@@ -79,6 +79,21 @@ export function comparisonOf(query: string): Comparison | undefined {
 }
 
 /**
+ * Returns the comparison before the first `and` or `unless`: what follows picks some of its series,
+ * and changes none of their values.
+ */
+export function leadingComparisonOf(query: string): Comparison | undefined {
+  const text = unwrapped(withoutComments(query));
+  const joins = [...outermost(text)].filter(
+    ({ kind, text: word }) => kind === 'word' && /^(?:and|or|unless)$/i.test(word),
+  );
+  const [first] = joins;
+  return first === undefined || joins.some(({ text: word }) => /^or$/i.test(word))
+    ? undefined
+    : comparisonOf(text.slice(0, first.start));
+}
+
+/**
  * Returns whether anything is compared outside selectors; a query without a comparison breaches
  * whenever it returns a series.
  */

@@ -166,6 +166,16 @@ test('a preview shows series, threshold and query, within bounds, and what is wr
     (await preview({ conditions: [{ expr: 'nothing > 1' }] })).warnings.join(),
     /no data was found for nothing/,
   );
+  const narrowed = await preview({
+    conditions: [{ expr: 'node_load1 > 1000 and on (device_id) queue > 1' }],
+  });
+  assert.deepEqual(
+    [narrowed.would_fire, narrowed.series.length, narrowed.threshold, narrowed.warnings],
+    [false, 50, 1000, []],
+    'the curve of what was compared first is there although nothing fires',
+  );
+  const either = await preview({ conditions: [{ expr: 'node_load1 > 1000 or queue > 1000' }] });
+  assert.deepEqual([either.series.length, either.threshold], [0, null]);
   const dampened = await preview({
     conditions: [{ expr: 'node_load1 > 1' }],
     notify_min_fires: 10,
