@@ -25,6 +25,10 @@ export const errors = defineErrors('alert', {
     'invalid_argument',
     'A silence must end after its start, in the future, and within 366 days of its start.',
   ],
+  calendar_span: [
+    'invalid_argument',
+    'A calendar ends after its start, and at most 45 days later.',
+  ],
   recurrence_duration: [
     'invalid_argument',
     'The duration of a recurrence must be greater than zero and at most 7d.',

@@ -19,6 +19,29 @@ const dayMs = 86_400_000;
 /** The first of January 1970 was a Thursday. */
 const firstWeekday = 4;
 
+/** A stretch of time. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Yields the windows that touch a stretch of time, in order. */
+export function* windowsIn(
+  { days, start_minute: minute, duration_ms: duration, time_zone: zone }: Recurrence,
+  { from, to }: TimeSpan,
+): Generator<TimeSpan> {
+  const first = Math.floor((from - duration + offsetMs(zone, from)) / dayMs) - 1;
+  for (let day = first; (day - 2) * dayMs + minute * 60_000 < to; day++) {
+    const weekday = weekdays[(((day + firstWeekday) % 7) + 7) % 7]!;
+    if (days.length === 0 || days.includes(weekday)) {
+      const begins = instantOf(day * dayMs + minute * 60_000, zone);
+      if (begins < to && begins + duration > from) {
+        yield { from: begins, to: begins + duration };
+      }
+    }
+  }
+}
+
 /** A window may have begun on an earlier day and reach into this one. */
 export function isWithin(
   { days, start_minute: minute, duration_ms: duration, time_zone: zone }: Recurrence,

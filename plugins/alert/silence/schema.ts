@@ -104,6 +104,48 @@ export const SilenceItem = Type.Object({
   updated_at: Timestamp,
 });
 
+const Span = {
+  starts_at: Timestamp,
+  ends_at: Timestamp,
+};
+
+export const CalendarQuery = Type.Object({
+  from: Timestamp,
+  to: Type.String({ format: 'date-time', description: 'At most 45 days after from' }),
+});
+
+export const CalendarShown = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      silence_id: Type.Integer(),
+      name: Type.String(),
+      matchers: Type.Array(Matcher),
+      reason: Type.String(),
+      is_window: Type.Boolean({ description: 'Whether the silence recurs' }),
+      ...Span,
+    }),
+    { description: 'Times at which the 200 newest silences mute, in order; the first 2000' },
+  ),
+  left_out: Type.Integer(),
+});
+
+export const SilenceLabels = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      values: Type.Array(
+        Type.Object({
+          value: Type.String(),
+          firing_now: Type.Integer({ description: 'Number of firing instances with this value' }),
+          fired_last_24h: Type.Integer(),
+        }),
+        { description: 'The most frequent 100' },
+      ),
+    }),
+    { description: 'Labels of what fires or fired, with the facts that matchers see' },
+  ),
+});
+
 export const MutedItem = Type.Object({
   incident_id: Type.Integer(),
   rule: Type.String({ description: 'rule_key of the rule' }),
@@ -122,5 +164,8 @@ export const SilencePreview = Type.Object({
   muted_last_24h: Type.Integer(),
   muted: Type.Array(MutedItem, {
     description: 'The first 50 instances that the silence mutes now',
+  }),
+  windows: Type.Array(Type.Object(Span), {
+    description: 'Of a maintenance window: the next five times at which it mutes',
   }),
 });

@@ -7,8 +7,8 @@ import { type Mutable, mutableOf } from '../incident/gates/review.ts';
 import type { Incident } from '../incident/ledger/incident.ts';
 import type { IncidentTables } from '../incident/ledger/tables.ts';
 import type { Instance } from '../instance/instance.ts';
-import type { MutedItem, SilencePreview } from './schema.ts';
-import { mutes, type Silence } from './silence.ts';
+import type { MutedItem, SilenceLabels, SilencePreview } from './schema.ts';
+import { labelsSeenBy, mutes, type Silence } from './silence.ts';
 
 type Muted = Static<typeof MutedItem>;
 type Matching = Pick<Silence, 'matchers' | 'devices'>;
@@ -23,6 +23,8 @@ export interface SilenceReachParts {
 
 const dayMs = 86_400_000;
 const maxShown = 50;
+const maxLabels = 200;
+const maxValues = 100;
 const maxPast = 100_000;
 
 /** Instances that matchers mute, or would mute. */
@@ -37,7 +39,7 @@ export class SilenceReach {
     silence: Matching,
     now: number,
     seen: SeenDevices,
-  ): Promise<Static<typeof SilencePreview>> {
+  ): Promise<Omit<Static<typeof SilencePreview>, 'windows'>> {
     const firing = [...this.#firing(seen)];
     const muted = firing.filter(([, , one]) => mutes(silence, one));
     const past = (await this.#ofLastDay(now)).filter((one) => isSeen(one, seen));
@@ -49,6 +51,39 @@ export class SilenceReach {
       fired_last_24h: past.length,
       muted_last_24h: mutedPast,
       muted: muted.slice(0, maxShown).map(([instance, incident]) => shown(instance, incident)),
+    };
+  }
+
+  /** Returns the labels that a silence could match, the most frequent values first. */
+  async labels(now: number, seen: SeenDevices): Promise<Static<typeof SilenceLabels>> {
+    const counts = new Map<string, Map<string, { now: number; past: number }>>();
+    const count = (one: Mutable, which: 'now' | 'past'): void => {
+      for (const [name, value] of Object.entries(labelsSeenBy(one))) {
+        const values = counts.get(name) ?? new Map<string, { now: number; past: number }>();
+        const found = values.get(value) ?? { now: 0, past: 0 };
+        if (value !== '' && (counts.has(name) || counts.size < maxLabels)) {
+          counts.set(name, values.set(value, { ...found, [which]: found[which] + 1 }));
+        }
+      }
+    };
+    [...this.#firing(seen)].forEach(([, , one]) => count(one, 'now'));
+    (await this.#ofLastDay(now))
+      .filter((one) => isSeen(one, seen))
+      .forEach((one) => count(one, 'past'));
+    return {
+      items: [...counts]
+        .map(([name, values]) => ({
+          name,
+          values: [...values]
+            .map(([value, found]) => ({
+              value,
+              firing_now: found.now,
+              fired_last_24h: found.past,
+            }))
+            .sort((a, b) => b.firing_now - a.firing_now || b.fired_last_24h - a.fired_last_24h)
+            .slice(0, maxValues),
+        }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     };
   }
 

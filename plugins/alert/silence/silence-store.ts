@@ -3,7 +3,7 @@ import { type DeviceScope, idTexts, type SeenDevices } from 'svc/query';
 import type { Tables } from 'svc/sdk';
 
 import { labelMatcher, type MatcherText } from './label-matcher.ts';
-import type { Recurrence } from './recurrence.ts';
+import type { Recurrence, TimeSpan } from './recurrence.ts';
 import type { Silence, SilenceState } from './silence.ts';
 
 export interface SilenceTables {
@@ -36,6 +36,9 @@ export interface SilencePage {
   readonly below: number | undefined;
 }
 
+/** Each recurs up to once a day, and clocks of zones are slow to ask. */
+const mostWithin = 200;
+
 export class SilenceStore {
   readonly #tables: Tables<SilenceTables>;
 
@@ -50,6 +53,18 @@ export class SilenceStore {
       .selectAll()
       .where('ends_at', '>', now)
       .orderBy('id')
+      .execute();
+    return rows.map(silenceOf);
+  }
+
+  /** Returns the silences that touch a span of time. */
+  async within({ from, to }: TimeSpan, seen: SeenDevices): Promise<readonly Silence[]> {
+    const rows = await this.#silences(seen)
+      .selectAll()
+      .where('starts_at', '<', to)
+      .where('ends_at', '>', from)
+      .orderBy('id', 'desc')
+      .limit(mostWithin)
       .execute();
     return rows.map(silenceOf);
   }

@@ -1,6 +1,6 @@
 import type { Mutable } from '../incident/gates/review.ts';
 import type { LabelMatcher } from './label-matcher.ts';
-import { isWithin, type Recurrence } from './recurrence.ts';
+import { isWithin, type Recurrence, type TimeSpan, windowsIn } from './recurrence.ts';
 
 /** A mute by label, or a maintenance window. */
 export interface Silence {
@@ -34,6 +34,23 @@ export function isInForce(
   return now >= starts && now < ends && (recurrence === null || isWithin(recurrence, now));
 }
 
+/** Yields the stretches in which the silence mutes within a span of time, cut at its own ends. */
+export function* spansOf(
+  {
+    starts_at: starts,
+    ends_at: ends,
+    recurrence,
+  }: Pick<Silence, 'starts_at' | 'ends_at' | 'recurrence'>,
+  { from, to }: TimeSpan,
+): Generator<TimeSpan> {
+  const whole = { from: Math.max(from, starts), to: Math.min(to, ends) };
+  if (whole.from < whole.to) {
+    for (const window of recurrence === null ? [whole] : windowsIn(recurrence, whole)) {
+      yield { from: Math.max(window.from, starts), to: Math.min(window.to, ends) };
+    }
+  }
+}
+
 export const stateOf = ({ starts_at: starts, ends_at: ends }: Silence, now: number): SilenceState =>
   now >= ends ? 'expired' : now < starts ? 'pending' : 'active';
 
@@ -46,6 +63,16 @@ const facts: Readonly<Record<string, (one: Mutable) => string>> = {
   scope_id: ({ scope_id: id }) => id,
   device_id: ({ device_id: device, labels }) => device ?? labels['device_id'] ?? '',
 };
+
+/** Returns the labels of an instance, with the built-in facts that matchers see. */
+export const labelsSeenBy = (one: Mutable): Readonly<Record<string, string>> => ({
+  ...one.labels,
+  ...Object.fromEntries(
+    Object.entries(facts)
+      .filter(([name]) => name !== 'rule_key')
+      .map(([name, read]) => [name, read(one)]),
+  ),
+});
 
 export const mutes = (
   { matchers, devices }: Pick<Silence, 'matchers' | 'devices'>,

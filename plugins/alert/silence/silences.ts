@@ -14,9 +14,9 @@ import { actorOf } from '../incident/ledger/actor.ts';
 import { durationOf } from '../rule/duration.ts';
 import { errors } from './errors.ts';
 import { assertSelective, labelMatcher } from './label-matcher.ts';
-import { isTimeZone, type Recurrence } from './recurrence.ts';
-import type { SilenceDraft, SilenceItem } from './schema.ts';
-import { isInForce, mutes, type Silence, type SilenceState, stateOf } from './silence.ts';
+import { isTimeZone, type Recurrence, type TimeSpan } from './recurrence.ts';
+import type { CalendarShown, SilenceDraft, SilenceItem, SilencePreview } from './schema.ts';
+import { isInForce, mutes, type Silence, type SilenceState, spansOf, stateOf } from './silence.ts';
 import type { SilenceReach } from './silence-reach.ts';
 import type { SilenceStore } from './silence-store.ts';
 
@@ -27,6 +27,11 @@ type Change = Pick<Call, 'principal' | 'note'>;
 const maxAtOnce = 1_000;
 const longestMs = 366 * 86_400_000;
 const longestWindowMs = 7 * 86_400_000;
+const longestCalendarMs = 45 * 86_400_000;
+const maxCalendar = 2_000;
+/** Windows of a preview, and how far ahead they are looked for. */
+const maxWindows = 5;
+const aheadMs = 60 * 86_400_000;
 const keptMs = 90 * 86_400_000;
 
 export interface SilenceParts {
@@ -150,13 +155,50 @@ export class Silences {
   }
 
   /** Returns what the draft would mute. */
-  async preview(
-    asker: Principal,
-    draft: Draft,
-  ): Promise<Awaited<ReturnType<SilenceReach['preview']>>> {
+  async preview(asker: Principal, draft: Draft): Promise<Static<typeof SilencePreview>> {
     const now = this.#clock.now();
     const { name: _name, ...fields } = fieldsOf(draft, now);
-    return await this.#reach.preview({ ...fields, devices: null }, now, await this.#seenBy(asker));
+    const windows: TimeSpan[] = [];
+    if (fields.recurrence !== null) {
+      const ahead = { from: now, to: Math.min(fields.ends_at, now + aheadMs) };
+      for (const span of spansOf(fields, ahead)) {
+        windows.push(span);
+        if (windows.length === maxWindows) {
+          break;
+        }
+      }
+    }
+    return {
+      ...(await this.#reach.preview({ ...fields, devices: null }, now, await this.#seenBy(asker))),
+      windows: windows.map(shownSpan),
+    };
+  }
+
+  /** Returns the labels of what fires or fired, which a silence could match. */
+  async labels(asker: Principal): ReturnType<SilenceReach['labels']> {
+    return await this.#reach.labels(this.#clock.now(), await this.#seenBy(asker));
+  }
+
+  /** Returns when silences mute between two times; those that have ended count, as long as they are kept. */
+  async calendar(asker: Principal, { from, to }: TimeSpan): Promise<Static<typeof CalendarShown>> {
+    if (!(from < to) || to - from > longestCalendarMs) {
+      throw errors.calendar_span();
+    }
+    const silences = await this.#store.within({ from, to }, await this.#seenBy(asker));
+    const items = silences
+      .flatMap((silence) => [...spansOf(silence, { from, to })].map((span) => ({ silence, span })))
+      .sort((a, b) => a.span.from - b.span.from || a.silence.id - b.silence.id);
+    return {
+      items: items.slice(0, maxCalendar).map(({ silence, span }) => ({
+        silence_id: silence.id,
+        name: shownName(silence),
+        matchers: silence.matchers.map(({ name, op, value }) => ({ name, op, value })),
+        reason: silence.reason,
+        is_window: silence.recurrence !== null,
+        ...shownSpan(span),
+      })),
+      left_out: Math.max(0, items.length - maxCalendar),
+    };
   }
 
   /** Returns what the silence mutes now; nothing outside its hours. */
@@ -276,6 +318,11 @@ const shownName = ({
   created_at: at,
 }: Pick<Silence, 'id' | 'name' | 'created_at'>): string =>
   name ?? `silence-${id}-${at.toString(36)}`;
+
+const shownSpan = ({ from, to }: TimeSpan) => ({
+  starts_at: timestamp(from),
+  ends_at: timestamp(to),
+});
 
 const two = (part: number): string => String(part).padStart(2, '0');
 

@@ -5,6 +5,7 @@ import {
   isTimeZone,
   isWithin,
   type Recurrence,
+  windowsIn,
 } from '../../../plugins/alert/silence/recurrence.ts';
 import { Engine, hour, interval, minute, type Series, someone } from './engine-house.ts';
 
@@ -29,6 +30,13 @@ function stretches(recurrence: Partial<Recurrence>, from: string, to: string): r
       began = undefined;
     }
   }
+  const span = { from: Date.parse(from), to: Date.parse(to) };
+  const short = (time: number): string => new Date(time).toISOString().slice(5, 16);
+  assert.deepEqual(
+    [...windowsIn(whole, span)].map((window) => `${short(window.from)} to ${short(window.to)}`),
+    found,
+    'a calendar shows the same windows',
+  );
   return found;
 }
 
@@ -180,4 +188,48 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
     someone,
   );
   assert.equal(nightly.recurrence!.time_zone, 'Europe/Berlin');
+});
+
+test('what fires offers its labels; a window says when it mutes, in a preview and in a calendar', async (t) => {
+  const house = await new Engine().open();
+  t.after(() => house.close());
+  house.book.add({ rule_key: 'sum', scope_type: 'global' });
+  house.answers.set('sum', of('a', 'b'));
+  await house.pass(interval);
+  house.answers.set('sum', of('a'));
+  await house.pass(minute);
+  const { items } = await house.silences.labels(someone.principal);
+  const valuesOf = (name: string): readonly unknown[] =>
+    items
+      .find((one) => one.name === name)!
+      .values.map(({ value, firing_now: now, fired_last_24h: past }) => [value, now, past]);
+  assert.deepEqual(valuesOf('unit'), [
+    ['a', 1, 1],
+    ['b', 0, 1],
+  ]);
+  assert.deepEqual(valuesOf('rule'), [['sum', 1, 2]]);
+  assert.ok(!items.some(({ name }) => name === 'rule_key'), 'one name a fact');
+  const recurrence = { days: [], start: '22:00', duration: '8h', time_zone: 'Europe/Berlin' };
+  const window = draft('a', { duration: '30d', recurrence, name: 'nightly' });
+  const { windows } = await house.silences.preview(someone.principal, window);
+  assert.equal(windows.length, 5);
+  assert.deepEqual((await house.silences.preview(someone.principal, draft('a'))).windows, []);
+  const made = await house.silences.add(window, someone);
+  const once = await house.silences.add(draft('b'), someone);
+  const from = Date.parse(once.starts_at);
+  const days = (count: number) => ({ from, to: from + count * 24 * hour });
+  const shown = await house.silences.calendar(someone.principal, days(40));
+  assert.equal(shown.left_out, 0);
+  const ofWindow = shown.items.filter(({ silence_id: id }) => id === made.id);
+  assert.deepEqual(
+    ofWindow.slice(0, 5).map(({ starts_at, ends_at }) => ({ starts_at, ends_at })),
+    windows,
+  );
+  assert.ok(ofWindow.length >= 30 && ofWindow.every(({ ends_at: end }) => end <= made.ends_at));
+  assert.deepEqual(
+    shown.items.filter(({ silence_id: id }) => id === once.id).map(({ is_window }) => is_window),
+    [false],
+  );
+  await assert.rejects(house.silences.calendar(someone.principal, days(46)), /at most 45 days/);
+  await assert.rejects(house.silences.calendar(someone.principal, days(0)), /after its start/);
 });

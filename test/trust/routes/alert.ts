@@ -23,6 +23,8 @@ export const area: Area = {
     POST    /api/v1/alerts/incidents/{id}/notes      alert:ack|people  narrowed
     GET     /api/v1/alerts/silences                  any  narrowed
     POST    /api/v1/alerts/silences                  alert:silence  narrowed
+    GET     /api/v1/alerts/silences/labels           any  narrowed
+    GET     /api/v1/alerts/silences/calendar         any  narrowed
     GET     /api/v1/alerts/silences/{id}             any  narrowed
     PUT     /api/v1/alerts/silences/{id}             alert:silence  narrowed
     DELETE  /api/v1/alerts/silences/{id}             alert:silence  narrowed
