@@ -36,6 +36,8 @@ const oneOfMany: readonly (readonly [RegExp, string])[] = [
   [/^(dashboards): Edit .*(?<!panel)$/, '$1: Edit one panel'],
   [/^(dashboards): (Open|Close) .+$/, '$1: $2 a row'],
   [/^(frame): \S{1,2}, account menu$/, '$1: account menu'],
+  [/^(silences): \S+ =~? .+ \d+ now, \d+ in a day$/, '$1: take a label'],
+  [/^(silences): (?:all day|\d\d:\d\d–\d\d:\d\d) .*/, '$1: edit an entry'],
   [/^(agents): [a-z]+_\w+$/, '$1: run a skill'],
   [/^(packs): Roll back to .*/, '$1: Roll back to a version'],
   [/^(frame): Search or jump.*/, '$1: Search or jump'],

@@ -9,7 +9,7 @@ import { chart as text } from '../text/english/kit.ts';
 import { count } from '../text/words.ts';
 import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
-import type { Axis, Plot, Plotted } from './plot.ts';
+import type { Axis, Band, Plot, Plotted, PlotPlace } from './plot.ts';
 
 interface ChartProps {
   readonly title: string;
@@ -24,6 +24,9 @@ interface ChartProps {
   readonly sync?: string;
   readonly onRange?: (from: number, to: number) => void;
   readonly axis?: Axis;
+  readonly bands?: readonly Band[];
+  /** Draws over the lines, where it is told that values are. */
+  readonly over?: (place: PlotPlace) => ComponentChildren;
 }
 
 const mostNamed = 8;
@@ -127,7 +130,7 @@ export function Graph({
 
 interface CanvasProps extends Pick<
   ChartProps,
-  'title' | 'top' | 'marks' | 'sync' | 'onRange' | 'axis'
+  'title' | 'top' | 'marks' | 'bands' | 'sync' | 'onRange' | 'axis' | 'over'
 > {
   readonly plotted: Plotted;
   readonly bounds: readonly [number, number];
@@ -144,15 +147,19 @@ function Canvas({
   height,
   top,
   marks,
+  bands,
   sync,
   axis,
+  over,
   onPoint,
   onRange,
 }: CanvasProps) {
+  const [place, setPlace] = useState<PlotPlace>();
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | undefined>(undefined);
   const [kit, setKit] = useState<typeof import('./plot.ts')>();
   const shownTheme = useStore(theme);
+  const drawn = JSON.stringify([marks, bands, axis]);
   useEffect(() => void import('./plot.ts').then((loaded) => setKit(() => loaded)), []);
   useEffect(() => {
     if (kit) {
@@ -161,29 +168,37 @@ function Canvas({
         height,
         top,
         marks,
+        bands,
         sync,
         onPoint,
         onRange,
         axis,
+        ...(over && {
+          onPlace: (next: PlotPlace) =>
+            setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
+        }),
       });
     }
     return () => {
       plot.current?.close();
       plot.current = undefined;
     };
-  }, [kit, unit, height, shownTheme, JSON.stringify(marks), JSON.stringify(axis)]);
+  }, [kit, unit, height, shownTheme, drawn]);
   useEffect(
     () => plot.current?.draw(plotted, bounds),
-    [kit, plotted, bounds[0], bounds[1], shownTheme, JSON.stringify(marks), JSON.stringify(axis)],
+    [kit, plotted, bounds[0], bounds[1], shownTheme, drawn],
   );
   return (
-    <div
-      class="plot"
-      ref={element}
-      role="img"
-      aria-label={kit?.summary(title, plotted, unit) ?? title}
-      style={{ height: `${height}px` }}
-    />
+    <div class="plot-frame">
+      <div
+        class="plot"
+        ref={element}
+        role="img"
+        aria-label={kit?.summary(title, plotted, unit) ?? title}
+        style={{ height: `${height}px` }}
+      />
+      {place && over?.(place)}
+    </div>
   );
 }
 

@@ -45,13 +45,23 @@ interface TextProps {
   readonly onInput: (value: string) => void;
   readonly hint?: ComponentChildren;
   readonly error?: string;
-  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url' | 'datetime-local';
+  readonly type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'number'
+    | 'search'
+    | 'url'
+    | 'datetime-local'
+    | 'time';
   readonly autoComplete?: string;
   readonly placeholder?: string;
   readonly required?: boolean;
   readonly mono?: boolean;
   readonly rows?: number;
   readonly autoFocus?: boolean;
+  /** Values that the browser suggests. */
+  readonly list?: readonly string[];
 }
 
 /** Browsers obey `autofocus` once a document, and here one form follows another. */
@@ -66,8 +76,10 @@ export function TextField({
   type = 'text',
   rows,
   mono,
+  list,
   ...rest
 }: TextProps) {
+  const listId = useId();
   // Which of its kinds a field is decides over no other property that it has here.
   const kind = { type } as { readonly type: 'text' };
   const shared = {
@@ -80,13 +92,23 @@ export function TextField({
     <Field label={label} hint={hint} error={error}>
       {(ids) =>
         rows === undefined ? (
-          <input
-            {...ids}
-            {...shared}
-            {...rest}
-            {...kind}
-            onInput={(event) => onInput(event.currentTarget.value)}
-          />
+          <>
+            <input
+              {...ids}
+              {...shared}
+              {...rest}
+              {...kind}
+              list={list && listId}
+              onInput={(event) => onInput(event.currentTarget.value)}
+            />
+            {list && (
+              <datalist id={listId}>
+                {list.map((one) => (
+                  <option key={one} value={one} />
+                ))}
+              </datalist>
+            )}
+          </>
         ) : (
           <textarea
             {...ids}

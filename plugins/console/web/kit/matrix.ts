@@ -138,7 +138,7 @@ function named(query: ChartQuery, result: Matrix['result']) {
 }
 
 /** Labels that are the same on all lines tell none of them apart. */
-function distinct(
+export function distinct(
   metrics: readonly Readonly<Record<string, string>>[],
 ): readonly Readonly<Record<string, string>>[] {
   const [first = {}, ...others] = metrics;

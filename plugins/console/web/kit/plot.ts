@@ -38,17 +38,41 @@ export interface PlotOptions {
   readonly top?: number;
   /** Instants worth seeing, such as the beginning of an incident. */
   readonly marks?: readonly { readonly at: number; readonly tone: string }[];
+  /** Spans of time that stand out, such as those in which a rule would have fired. */
+  readonly bands?: readonly Band[];
   readonly onPoint: (index: number | null) => void;
   readonly onRange?: (from: number, to: number) => void;
   /** Charts of one key point at the same instant. */
   readonly sync?: string;
   readonly axis?: Axis;
+  /** Called with where values are drawn, whenever that has changed. */
+  readonly onPlace?: (place: PlotPlace) => void;
+}
+
+/** A span of time in seconds, in the colour of its tone. */
+export interface Band {
+  readonly from: number;
+  readonly to: number;
+  readonly tone: string;
+}
+
+/** Where the values of the left axis are drawn, in pixels of the chart. */
+export interface PlotPlace {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  /** Values at the lower and at the upper edge. */
+  readonly low: number;
+  readonly high: number;
 }
 
 /** Settings of a value axis besides its unit. */
 export interface Axis {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
+  /** A value that has to be on the axis, whatever the lines show. */
+  readonly cover?: number | undefined;
   /** Base of a logarithmic axis. */
   readonly log?: number | undefined;
   readonly label?: string | undefined;
@@ -138,7 +162,12 @@ export class Plot {
             }
           },
         ],
-        draw: [(plot) => this.#limits(plot), (plot) => this.#marks(plot)],
+        drawAxes: [(plot) => this.#bands(plot)],
+        draw: [
+          (plot) => this.#limits(plot),
+          (plot) => this.#marks(plot),
+          (plot) => this.#tellPlace(plot),
+        ],
       },
     };
   }
@@ -231,6 +260,39 @@ export class Plot {
     }
   }
 
+  #bands(plot: uPlot): void {
+    const { left, top, width, height } = plot.bbox;
+    for (const { from, to, tone } of this.#options.bands ?? []) {
+      const begin = Math.max(left, plot.valToPos(from, 'x', true));
+      const end = Math.min(left + width, plot.valToPos(to, 'x', true));
+      if (end >= left && begin <= left + width) {
+        const wide = Math.max(2 * devicePixelRatio, end - begin);
+        plot.ctx.save();
+        plot.ctx.fillStyle = this.#colour(tone);
+        plot.ctx.globalAlpha = 0.14;
+        plot.ctx.fillRect(begin, top, wide, height);
+        plot.ctx.globalAlpha = 0.9;
+        plot.ctx.fillRect(begin, top, wide, 3 * devicePixelRatio);
+        plot.ctx.restore();
+      }
+    }
+  }
+
+  #tellPlace(plot: uPlot): void {
+    const { left, top, width, height } = plot.bbox;
+    const { min, max } = plot.scales['y']!;
+    if (min !== undefined && max !== undefined) {
+      this.#options.onPlace?.({
+        left: left / devicePixelRatio,
+        top: top / devicePixelRatio,
+        width: width / devicePixelRatio,
+        height: height / devicePixelRatio,
+        low: min,
+        high: max,
+      });
+    }
+  }
+
   #marks(plot: uPlot): void {
     for (const { at, tone } of this.#options.marks ?? []) {
       const left = Math.round(plot.valToPos(at, 'x', true));
@@ -282,11 +344,14 @@ function rangeOf(
 }
 
 /** A scale that follows the values where it is not bound. */
-const scaleOf = ({ min, max, log }: Axis, top: number | undefined): uPlot.Scale =>
+const scaleOf = ({ min, max, cover, log }: Axis, top: number | undefined): uPlot.Scale =>
   log === undefined
     ? {
         range: (_plot, low, high) => {
-          const [least, most] = rangeOf(low, high, top);
+          const [least, most] =
+            cover === undefined
+              ? rangeOf(low, high, top)
+              : rangeOf(Math.min(low ?? cover, cover), Math.max(high ?? cover, cover), top);
           return [min ?? least, Math.max(max ?? most, (min ?? least) + 1e-9)];
         },
       }

@@ -1,11 +1,9 @@
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-import { api } from '../client/api.ts';
 import { queryField as text } from '../text/english/query-field.ts';
 import { Button } from './parts.tsx';
-
-export type QueryLanguage = 'promql' | 'logql' | 'traceql';
+import { beginsAt, type QueryLanguage, slotAt, useWords } from './query-words.ts';
 
 interface QueryFieldProps {
   readonly language: QueryLanguage;
@@ -16,151 +14,117 @@ interface QueryFieldProps {
   readonly error?: string;
 }
 
-const functions: Readonly<Record<QueryLanguage, readonly string[]>> = {
-  promql: [
-    'sum',
-    'avg',
-    'max',
-    'min',
-    'count',
-    'topk',
-    'bottomk',
-    'quantile',
-    'rate',
-    'increase',
-    'irate',
-    'delta',
-    'deriv',
-    'predict_linear',
-    'histogram_quantile',
-    'avg_over_time',
-    'max_over_time',
-    'min_over_time',
-    'absent',
-    'changes',
-    'resets',
-    'label_replace',
-    'clamp_max',
-    'clamp_min',
-    'time',
-    'vector',
-    'by',
-    'without',
-    'group_left',
-    'offset',
-  ],
-  logql: [
-    'rate',
-    'count_over_time',
-    'bytes_over_time',
-    'sum',
-    'topk',
-    'by',
-    'json',
-    'logfmt',
-    'pattern',
-    'regexp',
-    'line_format',
-    'label_format',
-    'unwrap',
-    'decolorize',
-  ],
-  traceql: [
-    'resource.service.name',
-    'span.http.route',
-    'span.http.response.status_code',
-    'name',
-    'status',
-    'duration',
-    'kind',
-    'rootServiceName',
-    'error',
-    'ok',
-    'count',
-    'avg',
-    'max',
-    'select',
-    'rate',
-  ],
-};
-
-const namesFrom: Readonly<Record<QueryLanguage, readonly string[]>> = {
-  promql: ['//prometheus/api/v1/label/__name__/values', '//prometheus/api/v1/labels'],
-  logql: ['//loki/api/v1/labels'],
-  traceql: [],
-};
-
 const mostShown = 12;
 
 /** A query with completion, and what is wrong with it below the word that is. */
 export function QueryField({ language, value, label, onRun, error }: QueryFieldProps) {
   const [typed, setTyped] = useState(value);
   const [ran, setRan] = useState(value);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const id = useId();
   useEffect(() => {
     setTyped(value);
     setRan(value);
   }, [value]);
-  const { suggestions, pick, setAt, setPick, take, taken } = useCompletion(
+  const run = (): void => {
+    setRan(typed);
+    onRun(typed.trim());
+  };
+  return (
+    <div class="query-field">
+      <div class="query-line">
+        <QueryInput
+          language={language}
+          value={typed}
+          label={label}
+          title={text.hint}
+          isWrong={error !== undefined}
+          onInput={setTyped}
+          onEnter={run}
+        />
+        <Button kind="primary" onClick={run}>
+          {text.run}
+        </Button>
+      </div>
+      {error !== undefined && <Wrong query={ran} message={error} />}
+    </div>
+  );
+}
+
+interface QueryInputProps {
+  readonly language: QueryLanguage;
+  readonly value: string;
+  /** Said of the field where no label element names it. */
+  readonly label?: string;
+  readonly title?: string;
+  readonly isWrong?: boolean;
+  readonly onInput: (query: string) => void;
+  /** Called for Enter without Shift; without it, Enter starts a new line. */
+  readonly onEnter?: () => void;
+  readonly id?: string;
+  readonly 'aria-describedby'?: string;
+}
+
+/** The text of a query, with names, labels and their values as the stores have them. */
+export function QueryInput({
+  language,
+  value,
+  label,
+  title,
+  isWrong = false,
+  onInput,
+  onEnter,
+  ...ids
+}: QueryInputProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const id = useId();
+  const { suggestions, pick, setAt, take, taken } = useCompletion(
     language,
-    typed,
-    (text, caret) => {
-      setTyped(text);
+    value,
+    (query, caret) => {
+      onInput(query);
       queueMicrotask(() => {
         field.current?.focus();
         field.current?.setSelectionRange(caret, caret);
       });
     },
   );
-  const run = (): void => {
-    setAt(undefined);
-    setRan(typed);
-    onRun(typed.trim());
-  };
   const key = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
     if (taken(event.key)) {
       event.preventDefault();
-    } else if (event.key === 'Enter' && !event.shiftKey) {
+    } else if (event.key === 'Enter' && !event.shiftKey && onEnter !== undefined) {
       event.preventDefault();
-      run();
+      setAt(undefined);
+      onEnter();
     }
   };
   return (
-    <div class="query-field">
-      <div class="query-line">
-        <textarea
-          ref={field}
-          class="mono"
-          rows={Math.min(8, typed.split('\n').length)}
-          spellcheck={false}
-          autoComplete="off"
-          aria-label={label}
-          title={text.hint}
-          aria-autocomplete="list"
-          aria-controls={`${id}-list`}
-          aria-activedescendant={suggestions.length > 0 && pick >= 0 ? `${id}-${pick}` : undefined}
-          aria-invalid={error !== undefined || undefined}
-          value={typed}
-          onInput={(event) => {
-            setTyped(event.currentTarget.value);
-            setAt(event.currentTarget.selectionEnd);
-            setPick(-1);
-          }}
-          onKeyDown={key}
-          onBlur={() => setAt(undefined)}
-        />
-        <Button kind="primary" onClick={run}>
-          {text.run}
-        </Button>
-      </div>
+    <div class="query-input">
+      <textarea
+        {...ids}
+        ref={field}
+        class="mono"
+        rows={Math.min(8, value.split('\n').length)}
+        spellcheck={false}
+        autoComplete="off"
+        aria-label={label}
+        title={title}
+        aria-autocomplete="list"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={suggestions.length > 0 && pick >= 0 ? `${id}-${pick}` : undefined}
+        aria-invalid={isWrong || undefined}
+        value={value}
+        onInput={(event) => {
+          onInput(event.currentTarget.value);
+          setAt(event.currentTarget.selectionEnd);
+        }}
+        onKeyDown={key}
+        onBlur={() => setAt(undefined)}
+      />
       <Suggestions id={id} names={suggestions} pick={pick} onTake={take} />
-      {error !== undefined && <Wrong query={ran} message={error} />}
     </div>
   );
 }
 
-/** Names that may follow at the caret, and which of them is picked; `taken` says whether a key was one for them. */
+/** Words that may follow at the caret, and which of them is picked; `taken` says whether a key was one for them. */
 function useCompletion(
   language: QueryLanguage,
   typed: string,
@@ -172,13 +136,21 @@ function useCompletion(
    * text.
    */
   const [pick, setPick] = useState(-1);
-  const names = useNames(language);
-  const word = at === undefined ? '' : wordBefore(typed, at);
-  const suggestions = word.length < 1 ? [] : suggest(word, names);
+  const found = at === undefined ? undefined : slotAt(typed, at);
+  const slot = found !== undefined && beginsAt(found, typed, at!) ? found : undefined;
+  const words = useWords(language, slot);
+  const suggestions = slot === undefined ? [] : suggest(slot.word, words);
+  const move = (to: number | undefined): void => {
+    setAt(to);
+    setPick(-1);
+  };
   const take = (name: string): void => {
+    const { word, kind } = slot!;
     const start = at! - word.length;
-    onTake(typed.slice(0, start) + name + typed.slice(at), start + name.length);
-    setAt(undefined);
+    const rest = typed.slice(at);
+    const closing = kind === 'value' && !/^["'`]/.test(rest) ? '"' : '';
+    onTake(typed.slice(0, start) + name + closing + rest, start + name.length + closing.length);
+    move(undefined);
   };
   const taken = (key: string): boolean => {
     const step = ({ ArrowDown: 1, ArrowUp: -1 } as Readonly<Record<string, number>>)[key];
@@ -187,16 +159,16 @@ function useCompletion(
     }
     if (step !== undefined) {
       setPick((Math.max(pick, step < 0 ? 0 : -1) + step + suggestions.length) % suggestions.length);
-    } else if (key === 'Tab' || (key === 'Enter' && pick >= 0)) {
+    } else if (pick >= 0 ? key === 'Tab' || key === 'Enter' : key === 'Tab' && slot?.word !== '') {
       take(suggestions[Math.max(0, pick)]!);
     } else if (key === 'Escape') {
-      setAt(undefined);
+      move(undefined);
     } else {
       return false;
     }
     return true;
   };
-  return { suggestions, pick, setAt, setPick, take, taken };
+  return { suggestions, pick, setAt: move, take, taken };
 }
 
 interface SuggestionsProps {
@@ -249,28 +221,6 @@ function Wrong({ query, message }: { readonly query: string; readonly message: s
     </div>
   );
 }
-
-function useNames(language: QueryLanguage): readonly string[] {
-  const [names, setNames] = useState<readonly string[]>(functions[language]);
-  useEffect(() => {
-    let left = false;
-    void Promise.all(
-      namesFrom[language].map((path) =>
-        api.get<{ data?: readonly string[] }>(path).catch(() => ({ data: [] })),
-      ),
-    ).then((answers) => {
-      if (!left) {
-        setNames([
-          ...new Set([...answers.flatMap(({ data = [] }) => data), ...functions[language]]),
-        ]);
-      }
-    });
-    return () => void (left = true);
-  }, [language]);
-  return names;
-}
-
-const wordBefore = (query: string, at: number): string => /[\w:.]*$/.exec(query.slice(0, at))![0];
 
 /** Returns the names that start with the word, then those that contain it. */
 function suggest(word: string, names: readonly string[]): readonly string[] {

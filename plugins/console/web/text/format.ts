@@ -101,3 +101,15 @@ export function moment(at: number, now: number): string {
 export const fullMoment = (at: number): string => full.format(new Date(at));
 export const utcMoment = (at: number): string =>
   `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+
+const minute = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hour12: false,
+});
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
+
+/** Formats the hour and the minute. */
+export const clockTime = (at: number): string => minute.format(new Date(at));
+export const monthDay = (at: number): string => day.format(new Date(at));
+export const dayName = (at: number): string => weekday.format(new Date(at));

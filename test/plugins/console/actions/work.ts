@@ -23,15 +23,22 @@ async function rules(hands: Hands): Promise<void> {
   await pressed(hands, 'Import rules', '1 rule imported', 'dialog');
   await page.keyboard.press('Escape');
   await press(hands, 'Create rule');
+  await page.getByRole('link', { name: /^CPU is busy/ }).click();
   await press(hands, 'Cancel');
   await press(hands, 'Create rule');
-  await fill(
-    hands,
-    { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' },
-    'main',
-  );
-  await pressed(hands, 'Preview rule', 'The rule would not have fired.');
+  await page.getByRole('link', { name: /^Any PromQL query/ }).click();
+  await fill(hands, { Name: 'Made here', Query: 'vector(1)', Threshold: '2' }, 'main');
+  await page.getByText('Scope, grouping and timing').click();
+  await fill(hands, { Scope: 'global' }, 'main');
+  await page.getByText('The rule would not have fired.').waitFor();
   await page.getByRole('button', { name: /^Show as table/ }).click();
+  await press(hands, 'Add condition');
+  await press(hands, 'Remove condition 2');
+  await press(hands, 'Add label');
+  await page.getByLabel('Label name').fill('team');
+  await press(hands, 'Remove label team');
+  await press(hands, 'JSON');
+  await press(hands, 'Builder');
   await press(hands, 'Save');
   const row = page.getByRole('row', { name: /Made here/ });
   await row.getByRole('button').click();
@@ -47,14 +54,27 @@ async function silences(hands: Hands): Promise<void> {
   await pressChoices(hands);
   await go(hands, '/ui/silences');
   await openTwice(hands, () => press(hands, 'Create silence'));
-  await fill(hands, { Matchers: 'rule = made_by_a_test', Reason: 'a test' });
-  await pressed(hands, 'Preview silence', /open incidents/, 'dialog');
+  await page.locator('.offers button').first().click();
+  await press(hands, 'Add matcher', 'dialog');
+  await press(hands, 'Remove matcher 2', 'dialog');
+  await fill(hands, { 'Label of matcher 1': 'rule', 'Value of matcher 1': 'made_by_a_test' });
+  await fill(hands, { Reason: 'a test' });
+  await page.getByText(/^Silences 0 of/).waitFor();
+  await pressChoices(hands, 'dialog');
   await press(hands, 'Create silence', 'dialog');
   await closed(hands);
-  await page
-    .getByRole('row', { name: /made_by_a_test/ })
-    .getByRole('button', { name: 'End silence' })
-    .click();
+  const row = page.getByRole('row', { name: /made_by_a_test/ });
+  await row.getByRole('button', { name: 'Edit silence' }).click();
+  await pressChoices(hands, 'dialog');
+  await press(hands, 'Save silence', 'dialog');
+  await closed(hands);
+  await press(hands, 'Calendar');
+  await press(hands, 'Later');
+  await press(hands, 'Earlier');
+  await page.locator('.calendar .entry').first().click();
+  await press(hands, 'Cancel', 'dialog');
+  await press(hands, 'List');
+  await row.getByRole('button', { name: 'End silence' }).click();
   await page.getByText('Silence ended').waitFor();
 }
 

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 
+import { wear } from '../../browser/sheet.ts';
+import sheetRules from '../../styles/alerting.css' with { type: 'text' };
 import { api } from '../../client/api.ts';
 import { useMay, useSeesAll } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
@@ -11,12 +13,22 @@ import { CheckField, Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Mark, severityName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-import { RuleForm } from './rule-form.tsx';
+import { ExistingRule } from './rule-form.tsx';
 import type { Rule } from './rule.ts';
+import { NewRule } from './template-choice.tsx';
+
+wear(sheetRules);
 
 export default function Rules() {
   const { parts } = usePlace();
-  return parts[1] === undefined ? <RuleList /> : <RuleForm id={parts[1]} />;
+  switch (parts[1]) {
+    case undefined:
+      return <RuleList />;
+    case 'new':
+      return <NewRule />;
+    default:
+      return <ExistingRule id={parts[1]} />;
+  }
 }
 
 interface Pace {

@@ -1,34 +1,26 @@
 import { useState } from 'preact/hooks';
 
 import type { Incident } from '../shapes.ts';
+import { wear } from '../../browser/sheet.ts';
+import rules from '../../styles/alerting.css' with { type: 'text' };
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
-import { useList } from '../../client/data.ts';
+import { type ListData, useList } from '../../client/data.ts';
 import { address, useParam } from '../../browser/location.ts';
 import { silences as text } from '../../text/english/alerting/silences.ts';
-import { count, say } from '../../text/words.ts';
-import { attempt, Dialog } from '../../kit/dialog.tsx';
-import { Field, Form, Segments, SelectField, TextField } from '../../kit/form.tsx';
+import { duration as lasting } from '../../text/format.ts';
+import { say } from '../../text/words.ts';
+import { attempt } from '../../kit/dialog.tsx';
+import { Segments } from '../../kit/form.tsx';
 import { Button, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { Calendar } from './calendar.tsx';
+import { SilenceDialog } from './silence-dialog.tsx';
+import { lineOf, matchersOf, type Recurrence, type Silence } from './silence.ts';
 
-interface Matcher {
-  readonly name: string;
-  readonly op: string;
-  readonly value: string;
-}
-
-interface Silence {
-  readonly id: number;
-  readonly matchers: readonly Matcher[];
-  readonly ends_at: string;
-  readonly reason: string;
-  readonly state: 'pending' | 'active' | 'expired';
-  readonly in_force: boolean;
-  readonly created_by: string;
-}
+wear(rules);
 
 export default function Silences() {
   const may = useMay();
@@ -43,38 +35,95 @@ export default function Silences() {
     query: { status: 'silenced' },
     kinds: ['incidents'],
   });
-  const alone = incidents.items ?? [];
-  const [isNew, setNew] = useState(asked !== '');
+  const [view, setView] = useParam('view', 'list');
+  const [edited, setEdited] = useState<Silence | 'new' | undefined>(
+    asked === '' ? undefined : 'new',
+  );
   const close = (): void => {
-    setNew(false);
+    setEdited(undefined);
     setAsked('');
   };
+  const pick = (id: number): void =>
+    void attempt(async () => setEdited(await api.get<Silence>(`/alerts/silences/${id}`)));
+  const mayEdit = may('alert:silence');
   const end = (id: number): void =>
     void attempt(() => api.delete(`/alerts/silences/${id}`), text.ended).then(silences.reload);
   return (
     <>
       <Head title={text.title}>
         <Segments
-          label={text.state}
-          value={state}
+          label={text.view}
+          value={view}
           options={[
-            ['active', text.active],
-            ['pending', text.pending],
-            ['expired', text.expired],
+            ['list', text.list],
+            ['calendar', text.calendar],
           ]}
-          onChange={setState}
+          onChange={setView}
         />
-        {may('alert:silence') && (
-          <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
+        {view === 'list' && (
+          <Segments
+            label={text.state}
+            value={state}
+            options={[
+              ['active', text.active],
+              ['pending', text.pending],
+              ['expired', text.expired],
+            ]}
+            onChange={setState}
+          />
+        )}
+        {mayEdit && (
+          <Button kind="primary" icon="plus" onClick={() => setEdited('new')}>
             {text.add}
           </Button>
         )}
       </Head>
+      {view === 'calendar' ? (
+        <Calendar onPick={pick} />
+      ) : (
+        <List
+          state={state}
+          silences={silences}
+          incidents={incidents}
+          on={mayEdit ? { end, edit: setEdited } : undefined}
+        />
+      )}
+      {edited !== undefined && (
+        <SilenceDialog
+          silence={edited === 'new' ? undefined : edited}
+          first={matchersOf(asked)}
+          onClose={close}
+          onDone={silences.reload}
+        />
+      )}
+    </>
+  );
+}
+
+interface Hands {
+  readonly end: (id: number) => void;
+  readonly edit: (silence: Silence) => void;
+}
+
+function List({
+  state,
+  silences,
+  incidents,
+  on,
+}: {
+  readonly state: string;
+  readonly silences: ListData<Silence>;
+  readonly incidents: ListData<Incident>;
+  readonly on: Hands | undefined;
+}) {
+  const alone = incidents.items ?? [];
+  return (
+    <>
       <Table
         label={text.title}
         rows={silences.items}
         asked={silences}
-        columns={columnsOf(may('alert:silence') ? end : undefined)}
+        columns={columnsOf(on)}
         keyOf={({ id }) => id}
         total={silences.total}
         more={silences.more}
@@ -98,38 +147,58 @@ export default function Silences() {
           />
         </Section>
       )}
-      {isNew && <NewSilence first={asked} onClose={close} onDone={silences.reload} />}
     </>
   );
 }
 
-const columnsOf = (onEnd: ((id: number) => void) | undefined): readonly Column<Silence>[] => [
+const columnsOf = (on: Hands | undefined): readonly Column<Silence>[] => [
   {
     head: text.what,
     cell: ({ matchers }) => <code class="cut">{matchers.map(lineOf).join(', ')}</code>,
   },
   { head: text.reason, rank: 2, cell: ({ reason }) => <span class="cut">{reason}</span> },
   {
+    head: text.whenColumn,
+    rank: 1,
+    width: '200px',
+    cell: ({ recurrence }) =>
+      recurrence && <span class="cut soft">{recurrenceLine(recurrence)}</span>,
+  },
+  {
     head: text.by,
     rank: 1,
-    width: '140px',
+    width: '130px',
     cell: ({ created_by: by }) => <span class="cut soft">{by}</span>,
   },
   {
     head: text.state,
-    width: '110px',
+    width: '90px',
     cell: ({ state: is, in_force: holds }) => (
       <Status tone={holds ? 'warning' : 'muted'}>{text[is]}</Status>
     ),
   },
-  { head: text.until, width: '110px', cell: ({ ends_at: at }) => <Time at={at} /> },
+  { head: text.until, width: '100px', rank: 2, cell: ({ ends_at: at }) => <Time at={at} /> },
   {
-    head: text.end,
-    width: '110px',
-    cell: ({ id, state: is }) =>
-      is !== 'expired' && onEnd ? <Button onClick={() => onEnd(id)}>{text.end}</Button> : null,
+    head: text.actions,
+    width: '216px',
+    cell: (silence) =>
+      silence.state !== 'expired' && on ? (
+        <span class="status">
+          <Button onClick={() => on.edit(silence)}>{text.edit}</Button>
+          <Button onClick={() => on.end(silence.id)}>{text.end}</Button>
+        </span>
+      ) : null,
   },
 ];
+
+function recurrenceLine({ days, start, duration, time_zone: zone }: Recurrence): string {
+  return say(text.every, {
+    days: days.length === 0 ? text.everyDay : days.map((day) => text[day]).join(', '),
+    start,
+    duration: lasting(Number.parseInt(duration, 10)),
+    zone,
+  });
+}
 
 /** Columns for incidents silenced on their own page, which have no silence in the list. */
 const aloneColumns: readonly Column<Incident>[] = [
@@ -139,133 +208,3 @@ const aloneColumns: readonly Column<Incident>[] = [
   },
   { head: text.until, width: '110px', cell: ({ silenced_until: at }) => <Time at={at} /> },
 ];
-
-const durations = ['30m', '1h', '2h', '4h', '12h', '24h', '72h', '168h'] as const;
-
-/** Says what a silence would mute before it is made: one that mutes too much is found out in the night. */
-function NewSilence({
-  first,
-  onClose,
-  onDone,
-}: {
-  readonly first: string;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}) {
-  const [lines, setLines] = useState(first);
-  const [duration, setDuration] = useState<(typeof durations)[number]>('2h');
-  const [reason, setReason] = useState('');
-  const { matchers, wrong } = matchersOf(lines);
-  const body = { matchers, duration, reason };
-  const make = async (): Promise<void> => {
-    await api.post('/alerts/silences', body);
-    onDone();
-    onClose();
-  };
-  return (
-    <Dialog title={text.add} onClose={onClose}>
-      <Form
-        submit={text.add}
-        onSubmit={make}
-        onCancel={onClose}
-        disabled={matchers.length === 0 || wrong !== undefined || reason.trim() === ''}
-      >
-        <TextField
-          label={text.matchers}
-          value={lines}
-          onInput={setLines}
-          rows={3}
-          mono
-          autoFocus
-          hint={text.matchersHint}
-          error={wrong === undefined ? undefined : say(text.wrong, { line: wrong })}
-        />
-        <SelectField
-          label={text.duration}
-          value={duration}
-          options={durations.map((one) => [one, one] as const)}
-          onChange={setDuration}
-        />
-        <TextField
-          label={text.reason}
-          value={reason}
-          onInput={setReason}
-          hint={text.reasonHint}
-          required
-        />
-        {matchers.length > 0 && wrong === undefined && (
-          <Preview matchers={matchers} duration={duration} />
-        )}
-      </Form>
-    </Dialog>
-  );
-}
-
-interface Previewed {
-  readonly firing_now: number;
-  readonly muted_now: number;
-  readonly fired_last_24h: number;
-  readonly muted_last_24h: number;
-  readonly muted: readonly { readonly incident_id: number; readonly rule: string }[];
-}
-
-function Preview({
-  matchers,
-  duration,
-}: {
-  readonly matchers: readonly Matcher[];
-  readonly duration: string;
-}) {
-  const [shown, setShown] = useState<Previewed>();
-  const look = (): void =>
-    void attempt(async () =>
-      setShown(
-        await api.post<Previewed>('/alerts/silences/preview', { matchers, duration, reason: '-' }),
-      ),
-    );
-  return (
-    <Field label={text.preview}>
-      {(ids) => (
-        <div {...ids}>
-          <Button onClick={look}>{text.look}</Button>
-          {shown && (
-            <p class="hint" role="status">
-              {say(text.previewed, {
-                firing: shown.firing_now,
-                muted: shown.muted_now,
-                fired: shown.fired_last_24h,
-                was: shown.muted_last_24h,
-              })}{' '}
-              {shown.muted
-                .slice(0, 5)
-                .map(({ rule }) => rule)
-                .join(', ')}{' '}
-              {shown.muted.length > 5 && count(text.more, shown.muted.length - 5)}
-            </p>
-          )}
-        </div>
-      )}
-    </Field>
-  );
-}
-
-const lineOf = ({ name, op, value }: Matcher): string => `${name} ${op} ${value}`;
-
-/** The number of the first line that is no matcher, from 1. */
-function matchersOf(lines: string): {
-  readonly matchers: readonly Matcher[];
-  readonly wrong: number | undefined;
-} {
-  const matchers: Matcher[] = [];
-  for (const [at, line] of lines.split('\n').entries()) {
-    if (line.trim() !== '') {
-      const [, name, op, value] =
-        /^\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*"?(.*?)"?\s*$/.exec(line) ?? [];
-      if (name === undefined || op === undefined || value === undefined) {
-        return { matchers, wrong: at + 1 };
-      }
-      matchers.push({ name, op, value });
-    }
-  }
-  return { matchers, wrong: undefined };
-}

@@ -8,6 +8,14 @@ export const chart = words('chart', {
   left: 'and 1 more series|and {count} more series',
 });
 
+export const labelRows = words('label-rows', {
+  name: 'Label name',
+  value: 'Label value',
+  valueOf: 'Value of {name}',
+  add: 'Add label',
+  remove: 'Remove label {name}',
+});
+
 export const dialog = words('dialog', { close: 'Close', dismiss: 'Dismiss' });
 
 export const form = words('form', { save: 'Save', cancel: 'Cancel' });
