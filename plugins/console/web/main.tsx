@@ -6,7 +6,6 @@ import './styles/kit.css';
 import './styles/pages.css';
 import './styles/watch.css';
 import './styles/work.css';
-import './styles/dashboards.css';
 
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

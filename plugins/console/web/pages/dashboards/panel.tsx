@@ -8,6 +8,7 @@ import { Markdown } from '../../kit/markdown.tsx';
 import { Button } from '../../kit/parts.tsx';
 import type { Axis, Plotted } from '../../kit/plot.ts';
 import { Time } from '../../kit/time.tsx';
+import { wear } from '../../browser/sheet.ts';
 import rules from '../../styles/panels.css' with { type: 'text' };
 import { Heatmap, Timeline } from './cells.tsx';
 import { Bars, Gauges, Pie, Stats } from './figures.tsx';
@@ -24,9 +25,7 @@ interface PanelProps {
 }
 
 /** Rules of this page alone, which the first page does without. */
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(rules);
-document.adoptedStyleSheets.push(sheet);
+wear(rules);
 
 /** A row of the grid, in pixels; a panel is as high as its rows, less its heading and legend. */
 const rowHeight = 34;

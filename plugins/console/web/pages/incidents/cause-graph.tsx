@@ -1,3 +1,5 @@
+import { wear } from '../../browser/sheet.ts';
+import rules from '../../styles/cause-graph.css' with { type: 'text' };
 import { causeGraph as text } from '../../text/english/watch/incidents.ts';
 
 /** One step of a failure from one thing to the next, and which checks say so. */
@@ -7,6 +9,8 @@ export interface Propagation {
   readonly relation: string;
   readonly checks: { readonly edge: boolean; readonly deviates: boolean; readonly order: boolean };
 }
+
+wear(rules);
 
 const box = { width: 150, height: 34, gapX: 64, gapY: 14 };
 

@@ -1,3 +1,5 @@
+import { wear } from '../../browser/sheet.ts';
+import rules from '../../styles/shell.css' with { type: 'text' };
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
@@ -12,6 +14,8 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { PlayerPage } from './player.tsx';
 import { ShellPage } from './session.tsx';
+
+wear(rules);
 
 /** `/ui/shell`, `/ui/shell/recordings`, `/ui/shell/recordings/<id>`; `/ui/shell/<device>` is a shell. */
 export default function Shells() {
