@@ -141,7 +141,8 @@ export const faults: readonly Fault[] = [
   {
     name: 'CPU hog',
     inject: () => {
-      begin('hog', 'sh', ['-c', 'exec yes > /dev/null'], 8);
+      // As a job that somebody has given the highest priority.
+      begin('hog', 'nice', ['-n', '-19', 'sh', '-c', 'exec yes > /dev/null'], 8);
       return true;
     },
     mend: () => end('hog'),

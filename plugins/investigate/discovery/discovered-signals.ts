@@ -30,7 +30,7 @@ const unknownWeight = 0.35;
 const ofPeer: ReadonlySet<string> = new Set(['latency', 'error_ratio', 'rate']);
 
 /** One question: a signal of every thing that one label names. */
-interface Asking {
+export interface Asking {
   readonly binding: Binding;
   readonly label: string;
   /** Nodes by the value of the label; of calls, by that and the peer's. */
@@ -63,7 +63,7 @@ export async function discoveredSignals(
   const needed = known.filter(
     ({ peer, nodes }) => peer === undefined || [...nodes.values()].some((id) => !answering.has(id)),
   );
-  const asked = [...byNearness(needed).slice(0, mostKnown), ...unknownOf(discovered, places)];
+  const asked = [...inTurn(needed, mostKnown), ...unknownOf(discovered, places)];
   const found = asked.map(async (asking) => {
     const answer = await gatherer.ask({
       kind: 'metric',
@@ -76,8 +76,51 @@ export async function discoveredSignals(
   return (await Promise.all(found)).flat();
 }
 
-const byNearness = (some: readonly Asking[]): readonly Asking[] =>
-  some.toSorted((a, b) => a.nearest - b.nearest);
+/** Kinds in the order in which they tell most of a thing: how it answers, what it is short of, what happened to it. */
+const telling: readonly SliKind[] = [
+  'error_ratio',
+  'latency',
+  'errors',
+  'saturation',
+  'events',
+  'cpu',
+  'memory',
+  'disk',
+  'network',
+  'queue',
+  'rate',
+];
+
+const rankOf = ({ binding: { convention } }: Asking): number => {
+  const at = telling.indexOf(convention.kind as SliKind);
+  return at === -1 ? telling.length : at;
+};
+
+/**
+ * Returns as many questions as may be asked: each thing has its turn, nearest first, so that one of which much is measured leaves something
+ * for the others.
+ */
+export function inTurn(some: readonly Asking[], most: number): readonly Asking[] {
+  const ofNode = new Map<string, Asking[]>();
+  const ordered = some.toSorted((a, b) => a.nearest - b.nearest || rankOf(a) - rankOf(b));
+  for (const asking of ordered) {
+    for (const id of new Set(asking.nodes.values())) {
+      ofNode.set(id, [...(ofNode.get(id) ?? []), asking]);
+    }
+  }
+  const waiting = [...ofNode.values()].map((own) => own.toSorted((a, b) => rankOf(a) - rankOf(b)));
+  const chosen = new Set<Asking>();
+  for (let before = -1; chosen.size > before && chosen.size < most;) {
+    before = chosen.size;
+    for (const own of waiting) {
+      const next = own.find((asking) => !chosen.has(asking));
+      if (next !== undefined && chosen.size < most) {
+        chosen.add(next);
+      }
+    }
+  }
+  return [...chosen];
+}
 
 export function queryOf({ binding, label, peer, nodes }: Asking): string {
   const values = [...new Set([...nodes.keys()].map((key) => key.split('\n', 1)[0]!))].toSorted();
@@ -216,5 +259,5 @@ function unknownOf(
       };
       return askingsOf(binding, entities, places);
     });
-  return byNearness(all).slice(0, mostUnknown);
+  return inTurn(all, mostUnknown);
 }

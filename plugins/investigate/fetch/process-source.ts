@@ -91,5 +91,5 @@ const fieldOf = (value: unknown, key: string): unknown =>
 const isUse = (use: unknown): use is Process['uses'][number] =>
   Array.isArray(use) && use.length === 4 && use.every((figure) => Number.isFinite(figure));
 
-const plain = (name: string): string =>
+export const plain = (name: string): string =>
   name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, longestName);

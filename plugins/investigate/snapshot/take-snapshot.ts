@@ -21,6 +21,7 @@ import { type Discovered, discoveredSignals } from '../discovery/discovered-sign
 import { addMeasured, neededByAll } from '../discovery/measured-graph.ts';
 import { askWithPast } from '../fetch/earlier.ts';
 import type { Entities } from '../discovery/entities.ts';
+import { withoutExporters } from '../discovery/exporters.ts';
 import type { Found, Gatherer } from '../fetch/gatherer.ts';
 import { mostNodes } from '../fetch/graph-sources.ts';
 import { logSignals, withZeros } from '../discovery/log-signals.ts';
@@ -38,6 +39,7 @@ import { inventoryOf } from '../fetch/inventory.ts';
 import { located } from '../discovery/locate.ts';
 import { attributeSplits } from '../discovery/separating-attributes.ts';
 import { measuredChanges } from '../discovery/measured-changes.ts';
+import { processGroups } from '../discovery/process-groups.ts';
 import { processesOf } from '../fetch/processes.ts';
 import { metricsSource } from '../fetch/metrics-source.ts';
 import { addCalls, addPlacement, addTopology, Graph } from '../fetch/scope.ts';
@@ -99,6 +101,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     changes,
     measuredOnes,
     processes,
+    groups,
     contributed,
     names,
   ] = await Promise.all([
@@ -110,6 +113,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
     measuredChanges(gatherer, discovered),
     processesOf(gatherer, { devices, firedAt, window }),
+    processGroups(gatherer, discovered, firedAt),
     contributedOf(gatherer, parts.fetchers, scope),
     parts.namesOf(devices),
   ]);
@@ -138,7 +142,7 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     changes: [...changes, ...measuredOnes, ...more.changes],
     checks: [...checks, ...more.checks],
     ...(splits.length > 0 && { splits }),
-    ...(processes.length > 0 && { processes }),
+    ...(processes.length + groups.length > 0 && { processes: [...processes, ...groups] }),
     missing: [...gatherer.missing, ...silentOf(gatherer.missing, asked)],
     evidence: gatherer.evidence,
   };
@@ -151,11 +155,12 @@ async function surroundingsOf(
   { settled, recent }: { readonly settled: Period; readonly recent: Period },
 ) {
   const { fired_at: firedAt } = about;
-  const [{ graph, spans, during }, inventory, writers] = await Promise.all([
+  const [{ graph, spans, during }, measured, writers] = await Promise.all([
     graphOf(about, gatherer, settled),
     inventoryOf(gatherer, firedAt),
     streamNames(gatherer, recent),
   ]);
+  const inventory = withoutExporters(measured);
   const { bindings, unknown } = bindingsOf(inventory, conventions);
   const entities = addMeasured(graph, inventory, bindings);
   addWriters(graph, entities, writers);
@@ -201,16 +206,17 @@ async function graphOf(
   if (placed.length === 0 && devices.length > 0) {
     return { graph, spans: [], during: [] };
   }
+  // Of what nothing is known but a time, svc's own spans would be most of what is found.
   const only =
     placed.length === 0
-      ? ''
+      ? 'resource.service.name != "svc"'
       : `resource.service.name =~ ${JSON.stringify(placed.map((name) => name.replaceAll(/[^\w -]/g, '.')).join('|'))}`;
   const before = { from: firedAt - 3 * hourMs, to: firedAt - hourMs };
   const found = await Promise.all([
     gatherer.ask({
       kind: 'trace',
       source: 'traces',
-      query: `{ ${only}${only === '' ? '' : ' && '}status = error }`,
+      query: `{ ${only} && status = error }`,
       window: during,
     }),
     gatherer.ask({ kind: 'trace', source: 'traces', query: `{ ${only} }`, window: during }),

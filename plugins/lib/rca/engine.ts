@@ -18,7 +18,7 @@ import { ruledOutOf } from './wording/ruled-out.ts';
 import { timelineOf } from './wording/timeline.ts';
 
 /** Version of the engine, stated in reports; raise it with any change of its answers. */
-export const engineVersion = '1.8.0';
+export const engineVersion = '1.9.0';
 
 export interface EngineOptions {
   /** Max number of hypotheses in the report. */

@@ -5,10 +5,17 @@ import type { LogTemplate } from 'svc/rca';
 
 import { shippedConventions } from '../../../plugins/investigate/conventions/known-conventions.ts';
 import { bindingsOf } from '../../../plugins/investigate/discovery/bindings.ts';
-import { askingsOf, queryOf } from '../../../plugins/investigate/discovery/discovered-signals.ts';
+import {
+  askingsOf,
+  inTurn,
+  queryOf,
+} from '../../../plugins/investigate/discovery/discovered-signals.ts';
+import { withoutExporters } from '../../../plugins/investigate/discovery/exporters.ts';
+import { processGroups } from '../../../plugins/investigate/discovery/process-groups.ts';
 import { addMeasured, neededByAll } from '../../../plugins/investigate/discovery/measured-graph.ts';
 import { callsIn, withPeers } from '../../../plugins/investigate/discovery/named-peers.ts';
 import { startsOf, versionsOf } from '../../../plugins/investigate/discovery/measured-changes.ts';
+import type { Gatherer } from '../../../plugins/investigate/fetch/gatherer.ts';
 import { Graph } from '../../../plugins/investigate/fetch/scope.ts';
 
 const row = (__name__: string, labels: Record<string, string>): Record<string, string> => ({
@@ -242,5 +249,95 @@ test('lines of trouble name those who were called: by an address, a word before 
   assert.deepEqual(
     callsIn(logs, edges).map(({ from, to, origin }) => [from, to, origin]),
     [['service:mail', 'service:billing', 'log']],
+  );
+});
+
+test('what an exporter says of itself is not said of what it measures', () => {
+  const exporter = { job: 'mysql', instance: '10.0.0.5:9104' };
+  const own = { job: 'shop', instance: '10.0.0.5:8080' };
+  const kept = withoutExporters({
+    rows: [
+      row('mysqld_exporter_build_info', exporter),
+      row('process_cpu_seconds_total', exporter),
+      row('go_goroutines', exporter),
+      row('up', exporter),
+      row('mysql_up', exporter),
+      row('process_cpu_seconds_total', own),
+      row('up', own),
+    ],
+  }).rows;
+  assert.deepEqual(kept, [
+    row('mysql_up', exporter),
+    row('process_cpu_seconds_total', own),
+    row('up', own),
+  ]);
+});
+
+test('a thing of which much is measured leaves questions for the others', () => {
+  const all = [
+    row('mysql_global_status_threads_running', { service: 'stock-db' }),
+    row('mysql_global_status_threads_running', { service: 'order-db' }),
+    row('mysql_global_status_slow_queries', { service: 'stock-db' }),
+    row('mysql_global_status_innodb_row_lock_waits', { service: 'stock-db' }),
+    row('http_requests_total', { service: 'shop' }),
+    row('redis_up', { service: 'cache' }),
+  ];
+  const { bindings } = bindingsOf({ rows: all }, shippedConventions());
+  const entities = addMeasured(new Graph(), { rows: all }, bindings);
+  const places = new Map(
+    ['stock-db', 'order-db', 'shop', 'cache'].map((name, at) => [`service:${name}`, at]),
+  );
+  const askings = bindings.flatMap((binding) => askingsOf(binding, entities, places));
+  const chosen = inTurn(askings, 4);
+  assert.equal(chosen.length, 4);
+  assert.deepEqual(
+    new Set(chosen.flatMap(({ nodes }) => [...nodes.values()])),
+    new Set(places.keys()),
+  );
+  assert.deepEqual(new Set(inTurn(askings, 99)), new Set(askings));
+});
+
+test('groups of processes that process_exporter measures stand for the process table of a host without an agent', async () => {
+  const labels = { job: 'process', instance: '10.0.0.3:9256' };
+  const all = [
+    ...rows,
+    row('namedprocess_namegroup_cpu_seconds_total', labels),
+    row('namedprocess_namegroup_memory_bytes', labels),
+  ];
+  const { bindings, unknown } = bindingsOf({ rows: all }, shippedConventions());
+  const graph = new Graph();
+  const entities = addMeasured(graph, { rows: all }, bindings);
+  const asked: string[] = [];
+  const gatherer = {
+    ask: async ({ query }: { readonly query: string }) => {
+      asked.push(query);
+      const values = query.includes('cpu') ? [1, 99] : query.includes('memory') ? [5, 6] : [0, 7];
+      const series = [{ labels: { ...labels, groupname: 'yes\u202E' }, values }];
+      return { id: `E${asked.length}`, value: { from: 0, step_ms: 30_000, series } };
+    },
+  } as unknown as Gatherer;
+  const window = { from: 0, to: 60_000 };
+  const found = await processGroups(
+    gatherer,
+    { bindings, unknown, entities, nodes: graph.nodes, window },
+    60_000,
+  );
+  assert.deepEqual(found, [
+    {
+      evidence: 'E1',
+      node: 'host:h3',
+      pid: null,
+      name: 'yes?',
+      user: null,
+      started_at: null,
+      uses: [
+        [0, 1, 5, 0],
+        [30_000, 99, 6, 7],
+      ],
+    },
+  ]);
+  assert.ok(
+    asked.every((query) => query.includes('instance=~"10\\\\.0\\\\.0\\\\.3:9256"')),
+    asked[0],
   );
 });

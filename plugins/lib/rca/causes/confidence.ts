@@ -172,6 +172,7 @@ function atMost(id: string, candidate: Candidate | undefined, scene: Scene): num
     checks: lacks(snapshot, id, 'check') ? 1 : (candidate?.bonus.checks ?? 0),
     changes: lacks(snapshot, id, 'change') ? 1 : (candidate?.bonus.changes ?? 0),
     traces: lacks(snapshot, id, 'trace') ? 1 : (candidate?.bonus.traces ?? 0),
+    reasons: lacks(snapshot, id, 'metric') ? 1 : (candidate?.bonus.reasons ?? 0),
   };
   const reach =
     dark ||

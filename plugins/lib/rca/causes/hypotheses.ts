@@ -10,6 +10,7 @@ import { consumes, usable } from './blame.ts';
 import { anomalous, type Scene } from './scene.ts';
 import { relatedChanges } from './changes.ts';
 import type { Candidate } from './ranking.ts';
+import { withinOf } from './reasons.ts';
 
 const byChange: Readonly<Partial<Record<ChangeKind, Category>>> = {
   deploy: 'code_defect',
@@ -34,6 +35,7 @@ export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): 
   const onset = onsetOf(facts);
   const first = facts.signals[0];
   const culprit = culpritIn(candidate, indicator, scene);
+  const within = withinOf(candidate, indicator, scene);
   return {
     rank,
     node: facts.node.id,
@@ -48,17 +50,30 @@ export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): 
     deepest: leaf >= 0.5,
     support: [
       ...supportOf(candidate, indicator, scene),
+      ...(within === undefined
+        ? []
+        : [
+            {
+              kind: 'metric' as const,
+              evidence: within.deviation.series.evidence,
+              text: indicatorText(metricIndicator(within.deviation), facts),
+            },
+          ]),
       ...(culprit === undefined
         ? []
         : [
             {
-              kind: 'doc' as const,
+              kind: culprit.process.pid === null ? ('metric' as const) : ('doc' as const),
               evidence: culprit.process.evidence,
               text: culpritText(culprit),
             },
           ]),
     ],
-    text: `${textOf(candidate, indicator)}${culprit === undefined ? '' : `; ${culpritText(culprit)}`}`,
+    text: [
+      textOf(candidate, indicator),
+      ...(within === undefined ? [] : [indicatorText(metricIndicator(within.deviation), facts)]),
+      ...(culprit === undefined ? [] : [culpritText(culprit)]),
+    ].join('; '),
   };
 }
 

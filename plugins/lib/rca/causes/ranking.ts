@@ -1,6 +1,7 @@
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import type { Accuser } from './accusations.ts';
 import { type Blame, blameOf, complained, consumes, explained } from './blame.ts';
+import { reasonOf } from './reasons.ts';
 import { anomalous, type Scene, standsOn } from './scene.ts';
 import { changeScore } from './changes.ts';
 
@@ -26,6 +27,7 @@ interface Bonus {
   readonly checks: number;
   readonly changes: number;
   readonly traces: number;
+  readonly reasons: number;
 }
 
 /** Weights of the blend. The first two were measured on data of others, the rest on simulated faults; docs/investigation.md has both. */
@@ -37,6 +39,7 @@ export const weights = {
   checks: 1.2,
   changes: 1,
   traces: 0.8,
+  reasons: 0.5,
   shared: 0.6,
 } as const;
 
@@ -174,7 +177,8 @@ export function scoreOf({
     weights.logs * bonus.logs +
     weights.checks * bonus.checks +
     weights.changes * bonus.changes +
-    weights.traces * bonus.traces;
+    weights.traces * bonus.traces +
+    weights.reasons * bonus.reasons;
   return (
     blend +
     (relevance >= anomalous ? Math.min(1, relevance * 2) * extra : 0) +
@@ -193,6 +197,7 @@ function bonusOf(facts: NodeSignals, { snapshot, windows, graph }: Scene, leaf: 
     checks: complained(facts),
     changes: change * leaf,
     traces: own === undefined ? 0 : Math.max(own.origin, own.deviation >= 8 ? 0.8 : 0) * leaf,
+    reasons: reasonOf(facts) * leaf,
   };
 }
 
@@ -213,7 +218,7 @@ function underneath(found: readonly Candidate[], { graph, facts }: Scene): Candi
       .needs(id)
       .filter((other) => standsOn(graph, id, other) && !known.has(other))) {
       const lent = underneathShare * relevance;
-      const bonus = { logs: 0, checks: 0, changes: 0, traces: 0 };
+      const bonus = { logs: 0, checks: 0, changes: 0, traces: 0, reasons: 0 };
       const score = scoreOf({ relevance: lent, leaf: 1, reach, shared: false, bonus, peak: 0 });
       if (score > (best.get(host)?.score ?? 0)) {
         best.set(host, {

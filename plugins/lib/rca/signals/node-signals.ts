@@ -54,6 +54,7 @@ export function signalsOf(
   });
   const own = ownShares(snapshot.spans, windows.baseline, windows.incident);
   const likeness = new Likeness(symptom, windows);
+  const delay = delayOf(symptom, windows);
   const told = new Set([...snapshot.logs, ...snapshot.spans].map(({ node }) => node));
   return new Map(
     nodes.map((node) => {
@@ -63,7 +64,9 @@ export function signalsOf(
       );
       const signals = deviations
         .filter(({ peak }) => peak >= gates.relaxed)
-        .map((deviation): Signal => signalOf(deviation, likeness, snapshot.symptom.kind, node))
+        .map((deviation): Signal =>
+          signalOf(deviation, likeness, snapshot.symptom.kind, node, delay),
+        )
         .sort((a, b) => b.relevance - a.relevance || b.deviation.peak - a.deviation.peak);
       const spans = own.get(node.id);
       return [
@@ -110,6 +113,7 @@ function signalOf(
   likeness: Likeness,
   kind: SliKind,
   { kind: sort }: Node,
+  delay: number,
 ): Signal {
   const correlation = likeness.of(deviation);
   const gate = deviation.peak >= gates.strict ? 1 : relaxedGate;
@@ -118,7 +122,7 @@ function signalOf(
   const fits = alike ? 1 : isAnswer(own) ? otherAnswer : resource;
   const hurts = likeness.isSymptom(deviation)
     ? Math.max(alarming, harm(deviation))
-    : harm(deviation);
+    : harm(deviation) * enough(deviation, delay);
   return {
     deviation,
     correlation,
@@ -144,6 +148,24 @@ const otherAnswer = 0.5;
 const resource = 0.92;
 /** Weight of what is known only through callers, which reflects them as much as the node itself. */
 const secondHand = 0.85;
+
+/** Calls of one request that may each be a little slower. */
+const mostCalls = 20;
+/** Seconds by which an answer must be slower to make anybody give up. */
+const leastWait = 0.02;
+
+/** Returns the seconds by which the symptom is slower; of one that is no duration, the fewest that could fail somebody. */
+function delayOf(symptom: Series | undefined, { baseline, look }: Windows): number {
+  const slower =
+    symptom?.kind === 'latency' && symptom.unit === 'seconds'
+      ? deviationOf(symptom, baseline, look)
+      : undefined;
+  return slower === undefined ? leastWait : (slower.worst - slower.usual.median) / mostCalls;
+}
+
+/** Returns how far a slower answer can be felt: a millisecond explains no second, however unusual it is. */
+const enough = ({ series: { kind, unit }, worst, usual }: Deviation, delay: number): number =>
+  kind === 'latency' && unit === 'seconds' && delay > 0 ? clamp((worst - usual.median) / delay) : 1;
 
 /** Matches metrics of waiting, which hurts long before it takes all of the time. */
 export const waiting = /steal|stall|iowait|pressure|throttl/;
@@ -196,31 +218,40 @@ export const clamp = (value: number): number => Math.max(0, Math.min(1, value));
 const leastPairs = 3;
 const beganWithIt = 0.6;
 
+/** Direction in which a series gets worse; 0 where it may be either. */
+const sideOf = ({ worse = 'up' }: Series): number =>
+  worse === 'either' ? 0 : worse === 'down' ? -1 : 1;
+
 /**
  * Correlation with the symptom over the incident and as much quiet time before it, so that a step
- * is seen as one.
+ * is seen as one. What gets better while the symptom gets worse is not like it.
  */
 class Likeness {
   readonly #symptom: Series | undefined;
   readonly #windows: Windows;
+  readonly #isYoung: boolean;
+  readonly #isFailing: boolean;
   readonly #grids = new Map<number, readonly Sample[]>();
 
   constructor(symptom: Series | undefined, windows: Windows) {
     this.#symptom = symptom;
     this.#windows = windows;
+    this.#isYoung =
+      symptom !== undefined && present(valuesIn(symptom, windows.compare)).length < leastPairs;
+    this.#isFailing = symptom !== undefined && isFailing(symptom.kind) && sideOf(symptom) > 0;
   }
 
   isSymptom({ series }: Deviation): boolean {
     return series === this.#symptom;
   }
 
-  /** A symptom that was never measured before moves with nothing yet; then what began when it did is like it, as far as anybody can tell. */
+  /**
+   * A symptom that was never measured before moves with nothing yet; then what began when it did is like it, as far as anybody can tell. Of a
+   * share of failures it is known that nothing failed before.
+   */
   of({ series, onset_at: onset }: Deviation): number {
-    const { compare } = this.#windows;
-    const isYoung =
-      this.#symptom !== undefined && present(valuesIn(this.#symptom, compare)).length < leastPairs;
-    return isYoung
-      ? onset !== undefined && onset >= compare.from
+    return this.#isYoung && !this.#isFailing
+      ? onset !== undefined && onset >= this.#windows.compare.from
         ? beganWithIt
         : 0
       : this.with(series);
@@ -233,13 +264,20 @@ class Likeness {
     const step = Math.max(series.step_ms, this.#symptom.step_ms);
     const of = resampled(series, this.#windows.compare, step);
     const values = fill === undefined ? of : of.map((value) => value ?? fill);
-    return Math.abs(pearson(values, this.#symptomAt(step)));
+    const likeness = pearson(values, this.#symptomAt(step));
+    const side = fill === undefined ? sideOf(series) * sideOf(this.#symptom) : 0;
+    return side === 0 ? Math.abs(likeness) : Math.max(0, side * likeness);
   }
 
   #symptomAt(step: number): readonly Sample[] {
-    const grid = this.#grids.get(step) ?? resampled(this.#symptom!, this.#windows.compare, step);
+    const grid = this.#grids.get(step) ?? this.#laidOut(step);
     this.#grids.set(step, grid);
     return grid;
+  }
+
+  #laidOut(step: number): readonly Sample[] {
+    const grid = resampled(this.#symptom!, this.#windows.compare, step);
+    return this.#isYoung && this.#isFailing ? grid.map((value) => value ?? 0) : grid;
   }
 }
 

@@ -81,6 +81,7 @@ export function culpritText({ process, resource, use, since }: Culprit): string 
     resource === 'cpu'
       ? `${use.toPrecision(3)} % of a core`
       : `${Math.round(use / 1_048_576)} MiB${resource === 'memory' ? ' of memory' : '/s of disk I/O'}`;
-  const who = user === null ? `PID ${pid}` : `PID ${pid}, user ${user}`;
+  const who =
+    pid === null ? 'process group' : user === null ? `PID ${pid}` : `PID ${pid}, user ${user}`;
   return `${name} (${who}) has used ${amount} since ${new Date(since).toISOString().slice(11, 16)} UTC`;
 }

@@ -245,7 +245,8 @@ export interface AttributeSplit {
 export interface ProcessUse {
   readonly evidence: string;
   readonly node: string;
-  readonly pid: number;
+  /** Null for all processes of one name together. */
+  readonly pid: number | null;
   readonly name: string;
   readonly user: string | null;
   readonly started_at: number | null;

@@ -183,7 +183,7 @@ const step = (usual: number, then: number) =>
 const of = (
   node: string,
   metric: string,
-  numbers: readonly number[],
+  numbers: readonly (number | null)[],
   more: Partial<Series> = {},
 ): Series => series(numbers, { id: `${node}/${metric}`, node, metric, ...more });
 const seen = (parts: Pick<Snapshot, 'nodes' | 'edges' | 'series'>): Snapshot => ({
@@ -286,6 +286,112 @@ test('what is known only from its callers comes after a service whose trouble is
     hypotheses.map(({ node }) => node).filter((node) => node !== 'service:front'),
     ['service:search', 'balancer', 'service:store'],
     JSON.stringify(hypotheses.map(({ node, score, correlation }) => [node, score, correlation])),
+  );
+});
+
+const service = (name: string) => ({ id: `service:${name}`, kind: 'service', name });
+const call = (from: string, to: string) => ({
+  from: `service:${from}`,
+  to: `service:${to}`,
+  relation: 'calls',
+  origin: 'trace' as const,
+  evidence: 'E1',
+});
+
+test('a millisecond explains no second, however unusual it is, and a second does', () => {
+  const causeBy = (usual: number, then: number) =>
+    investigate(
+      seen({
+        nodes: ['front', 'tax'].map(service),
+        edges: [call('front', 'tax')],
+        series: [
+          of('service:front', 'latency', step(0.2, 1.5)),
+          of('service:tax', 'latency', step(usual, then)),
+        ],
+      }),
+    ).hypotheses[0]!.node;
+  assert.equal(causeBy(0.001, 0.002), 'service:front');
+  assert.equal(causeBy(0.1, 1.3), 'service:tax');
+});
+
+test('what gets better while the symptom gets worse is not like it', () => {
+  const { hypotheses } = investigate(
+    seen({
+      nodes: ['front', 'mail'].map(service),
+      edges: [call('front', 'mail')],
+      series: [
+        of('service:front', 'latency', step(0.2, 1.5)),
+        of(
+          'service:mail',
+          'latency',
+          step(0.1, 0.1).map((value, at) => (at >= last - 14 && at < last - 3 ? 2 : value)),
+        ),
+      ],
+    }),
+  );
+  assert.deepEqual(
+    hypotheses.map(({ node }) => node),
+    ['service:front'],
+  );
+});
+
+test('failures that were never measured before began when they did, and not with what was there earlier', () => {
+  const ratio = { kind: 'error_ratio', unit: 'ratio' } as const;
+  const none = step(0, 0);
+  const at = (from: number, value: (since: number) => number) =>
+    none.map((usual, index) => (index < from ? usual : value(index - from)));
+  const snapshot = seen({
+    nodes: ['front', 'orders', 'cache'].map(service),
+    edges: [call('front', 'orders'), call('front', 'cache')],
+    series: [
+      of(
+        'service:front',
+        'latency',
+        none.map((_, index) => (index < last - 1 ? null : 0.7)),
+        ratio,
+      ),
+      of(
+        'service:orders',
+        'failing',
+        at(last - 5, (since) => 0.6 - 0.1 * since),
+        ratio,
+      ),
+      of(
+        'service:cache',
+        'memory_of_limit',
+        at(last - 1, () => 1),
+        {
+          kind: 'saturation',
+          unit: 'ratio',
+        },
+      ),
+    ],
+  });
+  const { hypotheses } = investigate({
+    ...snapshot,
+    symptom: { ...snapshot.symptom, kind: 'error_ratio' },
+  });
+  assert.equal(hypotheses[0]!.node, 'service:cache', JSON.stringify(hypotheses));
+});
+
+test('of two that answer equally badly, the one with a reason within itself is named, and the reason is told', () => {
+  const pool = { kind: 'saturation', unit: 'ratio' } as const;
+  const { hypotheses } = investigate(
+    seen({
+      nodes: ['front', 'cart', 'stock'].map(service),
+      edges: [call('front', 'cart'), call('front', 'stock')],
+      series: [
+        of('service:front', 'latency', step(0.2, 1.5)),
+        of('service:cart', 'latency', step(0.1, 1.3)),
+        of('service:stock', 'latency', step(0.1, 1.3)),
+        of('service:stock', 'pool_active', step(0.2, 1), pool),
+      ],
+    }),
+  );
+  assert.equal(hypotheses[0]!.node, 'service:stock');
+  assert.match(
+    hypotheses[0]!.text,
+    /latency went from .+; pool_active went from 20\.\d % to 100 %/,
   );
 });
 
