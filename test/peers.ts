@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** Programs, and one library, that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
+/** Programs, and two libraries, that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
   asciinema: 'asciinema',
   chromium: 'chromium',
@@ -15,6 +15,7 @@ export const peers = {
   ip: 'iproute2',
   journalctl: 'systemd',
   'libfaketimeMT.so.1': 'libfaketime',
+  'lmnsd_ossl.so': 'rsyslog-openssl',
   logger: 'bsdutils',
   logrotate: 'logrotate',
   mariadbd: 'mariadb-server',
@@ -49,8 +50,10 @@ export function findPeer(name: Peer): string | undefined {
   // Daemons live beside the folders that a user's PATH names.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   // No program: it is loaded before one.
-  const libraries = name.includes('.so.')
-    ? readdirSync('/usr/lib').map((machine) => join('/usr/lib', machine, 'faketime', name))
+  const libraries = name.includes('.so')
+    ? readdirSync('/usr/lib').flatMap((machine) =>
+        ['faketime', 'rsyslog'].map((folder) => join('/usr/lib', machine, folder, name)),
+      )
     : [];
   return folders.map((folder) => join(folder, name)).find(runnable) ?? libraries.find(existsSync);
 }

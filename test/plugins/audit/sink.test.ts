@@ -16,6 +16,7 @@ import type { Batch } from '../../../plugins/audit/sink/sink.ts';
 import { syslogMessage, syslogSink } from '../../../plugins/audit/sink/syslog.ts';
 import { checkout, serving } from '../../cli/launcher.ts';
 import { peer } from '../../peers.ts';
+import { authority, clientCert, serverCert, serverKey } from '../metricsdb/certificates.ts';
 import { as, auditHouse, folder, type Logged, post, trailPath, withoutTriggers } from './house.ts';
 
 const until = async (isDone: () => boolean | Promise<boolean>, what: string): Promise<void> => {
@@ -101,10 +102,11 @@ test('requests to an object store are signed as Amazon documents it', () => {
   );
 });
 
-/** Starts rsyslog with one input and one file. */
+/** Starts rsyslog with one input and one file; with `secure`, the input takes TLS alone. */
 async function startRsyslog(
   t: TestContext,
   program: string,
+  secure = false,
 ): Promise<{ port: number; file: string; stop: () => Promise<void>; start: () => Promise<void> }> {
   const home = folder(t);
   const free = createServer();
@@ -112,10 +114,19 @@ async function startRsyslog(
   await new Promise((resolve) => free.close(resolve));
   const file = join(home, 'svc-audit.log');
   const settings = join(home, 'rsyslog.conf');
+  for (const [name, text] of Object.entries({ authority, serverCert, serverKey })) {
+    writeFileSync(join(home, name), text);
+  }
+  const drivers = secure
+    ? [
+        ` defaultNetstreamDriver="ossl" defaultNetstreamDriverCAFile="${home}/authority" defaultNetstreamDriverCertFile="${home}/serverCert" defaultNetstreamDriverKeyFile="${home}/serverKey"`,
+        ' streamDriver.name="ossl" streamDriver.mode="1" streamDriver.authMode="anon"',
+      ]
+    : ['', ''];
   writeFileSync(
     settings,
-    `global(workDirectory="${home}" maxMessageSize="64k")
-module(load="imtcp")
+    `global(workDirectory="${home}" maxMessageSize="64k"${drivers[0]})
+module(load="imtcp"${drivers[1]})
 input(type="imtcp" address="127.0.0.1" port="${port}")
 if $programname == "svc" then action(type="omfile" file="${file}")
 `,
@@ -183,7 +194,9 @@ test('rsyslog gets every entry, also those of the time when it was away, and a l
   assert.deepEqual(await against(), { ok: true, same: 5, archived: 0, missing: 0 });
   // Who has the keys writes a chain that verifies; here it is enough that its hashes are others.
   withoutTriggers(house.dataDir, (database) =>
-    database.exec("update audit_log set hash = 'f' || substr(hash, 2) where seq = 4"),
+    database.exec(
+      "update audit_log set hash = iif(hash like 'f%', '0', 'f') || substr(hash, 2) where seq = 4",
+    ),
   );
   const rewritten = await against();
   assert.deepEqual([rewritten.ok, rewritten.first_bad_seq, rewritten.same], [false, 4, 3]);
@@ -194,6 +207,57 @@ test('rsyslog gets every entry, also those of the time when it was away, and a l
     Readable.from([await (await house.fetch(`${trailPath}/export`)).text()]),
   );
   assert.equal(cut.ok, false);
+});
+
+test('rsyslog gets every entry over TLS, in order, also those of the time when it was away; a CA that did not sign for it is refused in words', async (t) => {
+  const program = peer(t, 'rsyslogd');
+  if (program === undefined || peer(t, 'lmnsd_ossl.so') === undefined) {
+    return;
+  }
+  const rsyslog = await startRsyslog(t, program, true);
+  const dataDir = folder(t);
+  const houseWith = (ca: string) => {
+    writeFileSync(join(dataDir, 'svc.yaml'), JSON.stringify({ audit: { sink_ca: ca } }));
+    return auditHouse(t, {
+      dataDir,
+      environment: {
+        ...reachable,
+        SVC_AUDIT_SINK: `syslog+tls://127.0.0.1:${rsyslog.port}`,
+      },
+    });
+  };
+  type House = Awaited<ReturnType<typeof houseWith>>;
+  const state = (house: House): Promise<{ behind: number; last: number; error: string | null }> =>
+    house.json(`${trailPath}/sink`);
+
+  const mistaken = await houseWith(clientCert);
+  await post(mistaken, 'entries', { text: 'one' }, as('anna'));
+  await until(async () => (await state(mistaken)).error !== null, 'the refusal is known');
+  assert.match((await state(mistaken)).error!, /certificate/);
+  assert.ok((await state(mistaken)).behind > 0);
+  assert.equal(existsSync(rsyslog.file), false, 'nothing was sent to a stranger');
+  await mistaken.stop();
+
+  const house = await houseWith(authority);
+  const caughtUp = (): Promise<void> =>
+    until(async () => (await state(house)).behind === 0, 'the sink has everything');
+  await post(house, 'entries', { text: 'two' }, as('anna'));
+  await caughtUp();
+  await rsyslog.stop();
+  for (const text of ['three', 'four', 'five']) {
+    await post(house, 'entries', { text }, as('anna'));
+  }
+  await until(async () => (await state(house)).error !== null, 'the failure is known');
+  await rsyslog.start();
+  await post(house, 'entries', { text: 'six' }, as('anna'));
+  await caughtUp();
+  const { last } = await state(house);
+  await until(
+    () => entriesIn(readFileSync(rsyslog.file, 'utf8')).length === last,
+    'it has written',
+  );
+  assertWhole(entriesIn(readFileSync(rsyslog.file, 'utf8')), last);
+  assert.ok(last >= 6);
 });
 
 test('a webhook gets signed batches, and an object store objects that are only added', async (t) => {
