@@ -1,6 +1,7 @@
 import { type Clock, type OutboundReply, type OutboundRequest } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { hostsIn } from './rights/setting-hosts.ts';
 
 export interface BrokeredFetchParts {
   readonly id: string;
@@ -38,8 +39,6 @@ const credentials = /^(?:authorization|cookie|x-.*(?:key|token).*)$/i;
 
 const maxReplyBytes = 4 * 1024 * 1024;
 const maxRedirects = 5;
-/** Addresses in one setting. */
-const maxAddresses = 1_000;
 const atOnce = 8;
 const perMinute = 300;
 const minuteMs = 60_000;
@@ -103,7 +102,7 @@ export class BrokeredFetch {
       throw errors.fetch_address();
     }
     const named = hosts.flatMap((host) =>
-      host.startsWith('{') ? hostOf(setting(host.slice(1, -1))) : [host],
+      host.startsWith('{') ? hostsIn(setting(host.slice(1, -1))) : [host],
     );
     if (!named.some((host) => covers(host, url))) {
       throw errors.denied_host({ id, host: url.host, hosts: hosts.join(', ') || 'none' });
@@ -190,18 +189,6 @@ function covers(host: string, url: URL): boolean {
       ? url.port === ''
       : (url.port || (url.protocol === 'https:' ? '443' : '80')) === port;
   return isPort && (star === '' ? url.hostname === name : url.hostname.endsWith(`.${name}`));
-}
-
-/** Hosts in a setting: an address, or a list of them. */
-function hostOf(address: unknown): string[] {
-  if (Array.isArray(address)) {
-    return address.slice(0, maxAddresses).flatMap(hostOf);
-  }
-  if (typeof address !== 'string' || !URL.canParse(address)) {
-    return [];
-  }
-  const { hostname, port } = new URL(address);
-  return [port === '' ? hostname : `${hostname}:${port}`];
 }
 
 /**

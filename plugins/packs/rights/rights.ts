@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { PluginManifest, PointDirectory } from 'svc/sdk';
 
+import { hostsIn } from './setting-hosts.ts';
+
 /**
  * Permissions that a pack requests, as an administrator reads them, with the hash by which they are
  * accepted: of exactly these sentences, and of all that is contributed. It stays the same while
@@ -43,6 +45,12 @@ export function rightsOf(manifest: PluginManifest, points: PackPoints): Rights {
   };
 }
 
+/** A default is a host that the author has chosen: it is accepted like one that the manifest names. */
+function inSetting(key: string, settings: PluginManifest['settings']): string {
+  const hosts = hostsIn(settings[key]?.default);
+  return `the host in its setting ${key}${hosts.length === 0 ? '' : `, by default ${shown(hosts.join(', '))}`}`;
+}
+
 function sentencesOf(manifest: PluginManifest): readonly string[] {
   const { entry, limits, routes, mounts, permissions, actions, settings, events, skills } =
     manifest;
@@ -55,7 +63,7 @@ function sentencesOf(manifest: PluginManifest): readonly string[] {
     ...permissions.read.map((folder) => `reads the folder ${shown(folder)}`),
     ...permissions.hosts.map((host) =>
       host.startsWith('{')
-        ? `calls the host in its setting ${host.slice(1, -1)}, through svc`
+        ? `calls ${inSetting(host.slice(1, -1), settings)}, through svc`
         : `calls the host ${host}, through svc`,
     ),
     ...(permissions.network

@@ -191,6 +191,67 @@ test('other code with the same rights needs no new word; a change of any right d
   assert.equal(hashes.size, changes.length + 1);
 });
 
+test('the host that a setting has by default is accepted by name, and another default is another right', async (t) => {
+  const withDefault = (value: unknown): object => ({
+    ...asked,
+    permissions: { hosts: ['{lamp.url}'] },
+    settings: { 'lamp.url': { schema: {}, default: value, description: 'x' } },
+  });
+  const folder = lamp(withDefault(''));
+  const house = await houseWith(t, folder);
+  const hashes = new Set<string>();
+  for (const [value, said] of [
+    ['', 'calls the host in its setting lamp.url, through svc'],
+    [
+      'https://evil.example.com/x',
+      'calls the host in its setting lamp.url, by default evil.example.com, through svc',
+    ],
+    [
+      ['https://a.example.com', 'https://b.example.com:8443'],
+      'calls the host in its setting lamp.url, by default a.example.com, b.example.com:8443, through svc',
+    ],
+    [['https://*.example.com'], 'calls the host in its setting lamp.url, through svc'],
+  ] as const) {
+    describe(folder, withDefault(value));
+    await house.reload('lamp').catch(() => undefined);
+    const { rights, hash } = await shown(house);
+    assert.ok(rights.includes(said), `${said} of ${rights.join('; ')}`);
+    hashes.add(hash);
+  }
+  assert.equal(hashes.size, 3);
+});
+
+test('hosts that are no names of hosts are refused with the manifest', async (t) => {
+  const folder = lamp();
+  const house = await houseWith(t, folder);
+  for (const host of [
+    '*',
+    '*.com',
+    '**.example.com',
+    'a.*.example.com',
+    '*example.com',
+    'https://api.example.com',
+    'api.example.com/path',
+    'user@api.example.com',
+    'api.example.com:*',
+    'api.example.com:8443-9000',
+    'api.example.com:123456',
+    'API.example.com',
+    'api .example.com',
+    'api.example.com\n',
+    '{lamp}',
+    '{lamp.url}/x',
+    '{lamp.url}.example.com',
+    '',
+  ]) {
+    describe(folder, { ...asked, permissions: { hosts: [host] } });
+    await assert.rejects(house.reload('lamp'), /permissions|hosts/, JSON.stringify(host));
+  }
+  describe(folder, { ...asked, permissions: { hosts: ['{other.url}'] } });
+  await house.reload('lamp').catch(() => undefined);
+  assert.match((await shown(house)).refused ?? '', /names the host \{other\.url\}, but has no/);
+});
+
 test('what would reach into svc or the system is refused whatever an administrator says', async (t) => {
   const folder = lamp();
   const inside = mkdtempSync(join(home, 'granted-'));
