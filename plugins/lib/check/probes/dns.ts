@@ -40,7 +40,8 @@ export async function probeDns({
     signal.throwIfAborted();
     const records: unknown = await resolver.resolve(target, type);
     watch.end('request');
-    return { ...shown(address), rcode: 'NOERROR', answers: textsOf(records) };
+    const answers = textsOf(records);
+    return { ...shown(address), rcode: 'NOERROR', answers, body: answers.join('\n') };
   } catch (error) {
     const rcode = rcodes[(error as NodeJS.ErrnoException).code ?? ''];
     if (signal.aborted || rcode === undefined) {
