@@ -12,6 +12,10 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     load: () => import('../upkeep/cli/export.ts'),
   },
   apply: { summary: 'Apply configuration files', load: () => import('../upkeep/cli/apply.ts') },
+  run: {
+    summary: 'Run a command and report it to a heartbeat',
+    load: () => import('../upkeep/cli/run-job.ts'),
+  },
   version: { summary: 'Show the version of svc', load: () => import('./version.ts') },
   help: {
     summary: 'Show help for a command',
