@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** What a job left behind. */
+/** Result of a job. */
 export interface Ended {
-  /** Its exit code, or 128 and the number of the signal that ended it. */
+  /** Exit code, or 128 and the number of the signal that ended it. */
   readonly code: number;
   readonly ms: number;
   /** The end of what it printed. */

@@ -1,11 +1,11 @@
-/** What is sent to create a check or a heartbeat. */
+/** Request that creates a check or a heartbeat. */
 export type Draft = Readonly<Record<string, unknown>>;
 
-/** What was found in a file of another monitor. */
+/** Contents of a file of another monitor. */
 export interface Taken {
   readonly checks: readonly Draft[];
   readonly heartbeats: readonly Draft[];
-  /** What was not taken, and why; one line each. */
+  /** Parts that were left out, and why; one line each. */
   readonly left: readonly { readonly name: string; readonly why: string }[];
 }
 

@@ -31,7 +31,7 @@ export interface Order {
   /** User that logs in; absent: nobody does, and the answer before a login counts. */
   readonly username?: string;
   readonly password?: string;
-  /** Whether TLS begins on an open connection; absent: when the server offers it. */
+  /** Use of TLS on an open connection; absent: when the server offers it. */
   readonly tls?: 'off' | 'required';
   /** `http://host:port` of the proxy that HTTP goes through; absent: none. */
   readonly proxy?: string;

@@ -51,12 +51,12 @@ export function kindOf(target: string): CheckKind {
   );
 }
 
-/** Where a check connects, as its target says. */
+/** Address that a check connects to, as its target says. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Without the leading slash, decoded. */
+  /** Decoded path, without the leading slash. */
   readonly path: string;
   /** Path and query as they are sent. */
   readonly request: string;

@@ -55,7 +55,7 @@ export class Conversation {
     return conversation;
   }
 
-  /** What is known of the connection. */
+  /** Facts about the connection. */
   get facts(): Partial<Facts> {
     return {
       address: this.#address,
