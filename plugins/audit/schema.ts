@@ -65,6 +65,9 @@ const filters = {
       description: 'Actions to exclude, such as auth:refresh,audit:* for routine entries',
     }),
   ),
+  ip: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Address of the caller' }),
+  ),
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
   status: Type.Optional(Status),

@@ -7,6 +7,8 @@ export interface Filter {
   readonly area?: string;
   /** Rows of none of these actions and areas. */
   readonly without?: readonly Pick<Filter, 'action' | 'area'>[];
+  /** Address of the caller. */
+  readonly ip?: string;
   readonly resourceType?: string;
   readonly resourceId?: string;
   readonly status?: string;
@@ -21,6 +23,7 @@ export interface Asked {
   readonly actor?: string;
   readonly action?: string;
   readonly without?: string;
+  readonly ip?: string;
   readonly resource_type?: string;
   readonly resource_id?: string;
   readonly status?: string;
@@ -37,6 +40,7 @@ export async function filterOf(
     actor,
     action,
     without,
+    ip,
     resource_type: resourceType,
     resource_id: resourceId,
     status,
@@ -47,6 +51,7 @@ export async function filterOf(
     ...(actor !== undefined && { actors: await keysOf(actor, actorsOf) }),
     ...(action !== undefined && actionsOf(action)),
     ...(without !== undefined && { without: without.split(',').map(actionsOf) }),
+    ...(ip !== undefined && { ip }),
     ...(resourceType !== undefined && { resourceType }),
     ...(resourceId !== undefined && { resourceId }),
     ...(status !== undefined && { status }),

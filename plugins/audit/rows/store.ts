@@ -252,7 +252,7 @@ async function lastOf(tx: Trail): Promise<Link> {
 
 /** The index that knows everything a filter may ask besides what leads it; `byAction` where rows are not wanted in the order of time and actions are asked for. */
 function leadOf(
-  { resourceId, actors, resourceType, action, area, status }: Filter,
+  { resourceId, actors, ip, resourceType, action, area, status }: Filter,
   byAction = false,
 ): string {
   const lead =
@@ -260,21 +260,24 @@ function leadOf(
       ? 'resource_id'
       : actors !== undefined
         ? 'actor'
-        : resourceType !== undefined
-          ? 'resource_type'
-          : byAction || action !== undefined || area !== undefined
-            ? 'action'
-            : status !== undefined
-              ? 'status'
-              : 'time';
+        : ip !== undefined
+          ? 'ip'
+          : resourceType !== undefined
+            ? 'resource_type'
+            : byAction || action !== undefined || area !== undefined
+              ? 'action'
+              : status !== undefined
+                ? 'status'
+                : 'time';
   return `audit_log_${lead}`;
 }
 
 function conditionsOf(filter: Filter): Condition[] {
-  const { resourceId, actors, resourceType, without = [], status, from, to } = filter;
+  const { resourceId, actors, ip, resourceType, without = [], status, from, to } = filter;
   return [
     resourceId !== undefined && sql<SqlBool>`resource_id = ${resourceId}`,
     actors !== undefined && sql<SqlBool>`actor in (${sql.join(actors)})`,
+    ip !== undefined && sql<SqlBool>`ip = ${ip}`,
     resourceType !== undefined && sql<SqlBool>`resource_type = ${resourceType}`,
     ...ofActions(filter),
     ...without.flatMap((left) =>
