@@ -2,15 +2,22 @@ import { covers, listRoute, type Principal, route, type RouteDeclaration } from 
 
 import type { Devices } from './devices.ts';
 import {
+  Cells,
+  CellsQuery,
   DeviceEdge,
   DeviceEdgeId,
   DeviceId,
   DeviceItem,
   DevicePatch,
   DeviceQuery,
+  FoundDevice,
+  Groups,
+  GroupsQuery,
   RolesPatch,
+  SearchQuery,
 } from './schema.ts';
 import { tagOf } from './scopes.ts';
+import type { FoundDevices } from './search/found-devices.ts';
 
 const path = '/api/v1/devices';
 const accept = 'device:accept';
@@ -76,6 +83,45 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     action: 'device:update',
     errors: ['not_found', 'conflict'],
     handle: (call) => devices.setRoles(call, call.params.id, call.body.roles),
+  }),
+];
+
+/** Devices by one search, for pages that show thousands. */
+export const searchRoutes = (found: FoundDevices): readonly RouteDeclaration[] => [
+  listRoute({
+    path: `${path}/search`,
+    access: 'any',
+    devices: 'narrowed',
+    reads: ['metricsdb'],
+    summary: 'Search devices by name, role, tag, system, figures and alerts, sorted by any column',
+    query: SearchQuery,
+    items: FoundDevice,
+    errors: ['unavailable'],
+    handle: ({ query, page, principal }) => found.page(principal, query, page),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/groups`,
+    access: 'any',
+    devices: 'narrowed',
+    reads: ['metricsdb'],
+    summary: 'Group the devices that a search finds, with the health of each group',
+    query: GroupsQuery,
+    response: Groups,
+    errors: ['unavailable'],
+    handle: ({ query: { search = '', by }, principal }) => found.groups(principal, search, by),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/cells`,
+    access: 'any',
+    devices: 'narrowed',
+    reads: ['metricsdb'],
+    summary: 'Get the state of each device that a search finds, for maps of thousands',
+    query: CellsQuery,
+    response: Cells,
+    errors: ['unavailable'],
+    handle: ({ query: { search = '' }, principal }) => found.cells(principal, search),
   }),
 ];
 

@@ -28,7 +28,7 @@ import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 type Actor = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 /** Edges as far as devices show them. */
-export type EdgePresence = Pick<EdgeFleet, 'online' | 'present' | 'get'>;
+export type EdgePresence = Pick<EdgeFleet, 'online' | 'present' | 'get' | 'list'>;
 
 export interface DevicesParts {
   readonly tables: Tables<DeviceTables>;
@@ -225,6 +225,11 @@ export class Devices {
     });
     this.#events.changed(id);
     return after;
+  }
+
+  /** Returns these rows as devices, in their order. */
+  shownAll(rows: readonly DeviceRow[]): Promise<ShownDevice[]> {
+    return this.#shown(rows, this.#tables.read);
   }
 
   async #shown(rows: readonly DeviceRow[], db: DeviceDb): Promise<ShownDevice[]> {

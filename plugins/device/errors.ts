@@ -19,6 +19,20 @@ export const errors = defineErrors('device', {
   ],
   edge_id: ['invalid_argument', 'edge_id is not the id of an edge.'],
   machine_uuid: ['invalid_argument', 'machine_uuid is not a UUID.'],
+  search_word: [
+    'invalid_argument',
+    'The search cannot be read at {word}. Write words, such as shop; fields, such as role:db or name:"shop db"; tags, such as env=prod; or conditions, such as cpu > 80.',
+  ],
+  search_field: [
+    'invalid_argument',
+    'The search has no field {field}; use one of {fields}, or write a tag as key=value.',
+  ],
+  search_status: ['invalid_argument', 'status:{value} matches nothing; use online or offline.'],
+  search_length: ['invalid_argument', 'The search has more than {max} conditions; remove some.'],
+  search_without_metrics: [
+    'unavailable',
+    'Metrics are not available at the moment, so the search cannot compare figures or incidents; search by name, role or tag, or try again later.',
+  ],
   fingerprint: [
     'invalid_argument',
     'The fingerprint must be a single word of at most 200 characters.',

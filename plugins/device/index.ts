@@ -8,12 +8,13 @@ import {
   DeviceReports,
   DevicesNamed,
 } from 'svc/contracts/device';
-import { EdgeFleet } from 'svc/contracts/edge';
+import { type EdgeEntry, EdgeFleet } from 'svc/contracts/edge';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
 import { Mentions } from 'svc/contracts/mention';
 import { DeviceScopes } from 'svc/query';
 import { definePlugin } from 'svc/sdk';
 
-import { deviceRoutes, watcherRoutes } from './device-routes.ts';
+import { deviceRoutes, searchRoutes, watcherRoutes } from './device-routes.ts';
 import { Devices, type EdgePresence } from './devices.ts';
 import { Directory } from './directory.ts';
 import { errors } from './errors.ts';
@@ -22,6 +23,10 @@ import { deviceMention } from './mention.ts';
 import { Names } from './names.ts';
 import { Reports } from './reports.ts';
 import { Scopes } from './scopes.ts';
+import { FoundDevices } from './search/found-devices.ts';
+import { Inventory } from './search/inventory.ts';
+import { Measures } from './search/measures.ts';
+import { Search } from './search/search.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
 
@@ -35,12 +40,18 @@ export default definePlugin({
     const { clock, log } = ctx;
     const tables = ctx.db<DeviceTables>();
     const scopes = new Scopes(tables);
-    const events = new DeviceEvents(ctx.events, () => scopes.forget());
+    const inventory = new Inventory(tables);
+    const forget = (): void => {
+      scopes.forget();
+      inventory.forget();
+    };
+    const events = new DeviceEvents(ctx.events, forget);
     const edges = ctx.services.maybe(EdgeFleet);
     const fleet: EdgePresence = {
       online: () => (edges.available ? edges.get().online() : none),
       present: () => (edges.available ? edges.get().present() : none),
       get: (id) => (edges.available ? edges.get().get(id) : undefined),
+      list: () => (edges.available ? edges.get().list() : []),
     };
 
     ctx.services.provide(
@@ -67,7 +78,7 @@ export default definePlugin({
     };
     // Some are fired by another generation of this plugin.
     const changed = ({ device_id: id }: { readonly device_id: number }): void => {
-      scopes.forget();
+      forget();
       names.note(id);
       readNamesSoon();
     };
@@ -83,7 +94,21 @@ export default definePlugin({
       clock,
       events,
     });
-    ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices)]);
+    const measures = new Measures(ctx.services.maybe(MetricsQueries), clock);
+    const search = new Search({
+      inventory,
+      measures,
+      agents: () => agentsByDevice(fleet.list()),
+      isOnline: (device, agent) => agent?.status === 'online' || reports.online().has(device),
+    });
+    const found = new FoundDevices({
+      search,
+      measures,
+      devices,
+      scopeOf: async ({ selectors }) =>
+        selectors === undefined ? undefined : await scopes.of(selectors),
+    });
+    ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices), ...searchRoutes(found)]);
     ctx.extend.contribute(Mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));
     return names;
@@ -92,3 +117,14 @@ export default definePlugin({
     await names.load();
   },
 });
+
+/** An agent that is connected counts before others of the same device. */
+function agentsByDevice(edges: readonly EdgeEntry[]): ReadonlyMap<number, EdgeEntry> {
+  const agents = new Map<number, EdgeEntry>();
+  for (const edge of edges) {
+    if (edge.device_id !== null && (edge.status === 'online' || !agents.has(edge.device_id))) {
+      agents.set(edge.device_id, edge);
+    }
+  }
+  return agents;
+}

@@ -1,5 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
+import { sorts } from './search/search.ts';
+
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const most = Number.MAX_SAFE_INTEGER;
 const Id = Type.Integer({ minimum: 1, maximum: most });
@@ -110,4 +112,73 @@ export const DeviceEdge = Type.Object({
   rival_edge_id: orNull(Type.Integer({ description: 'The edge that this one conflicts with' })),
   rival_device_id: orNull(Type.Integer({ description: 'The device that both edges claim' })),
   rival_since: orNull(Timestamp),
+});
+
+const Figure = orNull(Type.Number());
+
+export const FoundDevice = Type.Object({
+  ...DeviceItem.properties,
+  agent_version: orNull(Type.String()),
+  edge_id: orNull(Type.Integer({ description: 'The edge that watches the device' })),
+  cpu: Figure,
+  memory: Figure,
+  load: Figure,
+  disk: Type.Union([Type.Number(), Type.Null()], { description: 'Use of the fullest disk' }),
+  firing: Type.Integer({ description: 'Number of firing alerts of the device' }),
+  severity: orNull(Type.Enum(['critical', 'warning', 'info'])),
+});
+
+const Searched = Type.String({
+  maxLength: 500,
+  examples: ['role:db env=prod cpu > 80'],
+  description:
+    'Words, fields (role:db), tags (env=prod) and conditions (cpu > 80), all of which must hold; - in front excludes',
+});
+
+export const SearchQuery = Type.Object({
+  search: Type.Optional(Searched),
+  sort: Type.Optional(
+    Type.Enum(
+      sorts.flatMap((column) => [column, `-${column}`] as const),
+      { description: 'Column to sort by; - in front for the largest first. Default: name' },
+    ),
+  ),
+});
+
+export const GroupsQuery = Type.Object({
+  search: Type.Optional(Searched),
+  by: Type.String({
+    pattern: '^(role|os|version|status|tag:[A-Za-z0-9][A-Za-z0-9_./-]{0,62})$',
+    examples: ['role', 'tag:env'],
+    description: 'role, os, version, status, or tag:KEY',
+  }),
+});
+
+export const Groups = Type.Object({
+  groups: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'Empty: devices that belong to no group' }),
+      devices: Type.Integer(),
+      offline: Type.Integer(),
+      critical: Type.Integer({ description: 'Number of devices with a critical alert' }),
+      warning: Type.Integer({
+        description: 'Number of devices with a warning and no critical alert',
+      }),
+    }),
+  ),
+  left_out: Type.Integer({ description: 'Number of groups beyond the first 500' }),
+});
+
+export const CellsQuery = Type.Object({ search: Type.Optional(Searched) });
+
+export const Cells = Type.Object({
+  total: Type.Integer(),
+  cells: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      name: Type.String(),
+      state: Type.Enum(['ok', 'warning', 'critical', 'offline']),
+    }),
+    { description: 'At most 20,000 devices, sorted by name' },
+  ),
 });

@@ -12,7 +12,14 @@ export function fleetOf() {
     number,
     Pick<EdgeEntry, 'name' | 'status' | 'agent_version' | 'last_seen_at'>
   >();
-  return { up, known, online: () => up, present: () => up, get: (id: number) => known.get(id) };
+  return {
+    up,
+    known,
+    online: () => up,
+    present: () => up,
+    get: (id: number) => known.get(id),
+    list: () => [],
+  };
 }
 
 /** The n-th machine. */

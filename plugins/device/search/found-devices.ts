@@ -1,0 +1,155 @@
+import type { Page, PageRequest, Principal } from 'svc/sdk';
+import type { DeviceScope } from 'svc/query';
+import type { Static } from 'typebox';
+
+import type { Devices } from '../devices.ts';
+import type { Cells, FoundDevice, Groups, SearchQuery } from '../schema.ts';
+import type { Measures, Values } from './measures.ts';
+import { figures } from './parse.ts';
+import type { Found, Search } from './search.ts';
+
+type Shown = Static<typeof FoundDevice>;
+
+const mostGroups = 500;
+const mostCells = 20_000;
+const shownFigures = ['cpu', 'memory', 'load', 'disk'] as const;
+const severities = ['critical', 'warning', 'info'] as const;
+const none: Values = new Map();
+
+export interface FoundDevicesParts {
+  readonly search: Search;
+  readonly measures: Measures;
+  readonly devices: Pick<Devices, 'shownAll'>;
+  readonly scopeOf: (principal: Principal) => Promise<DeviceScope | undefined>;
+}
+
+/** What a search finds: as a list with figures, as groups with their health, as a cell for each device. */
+export class FoundDevices {
+  readonly #parts: FoundDevicesParts;
+
+  constructor(parts: FoundDevicesParts) {
+    this.#parts = parts;
+  }
+
+  async page(
+    asker: Principal,
+    { search = '', sort = 'name' }: Static<typeof SearchQuery>,
+    { limit, after }: PageRequest,
+  ): Promise<Page<Shown>> {
+    const found = await this.#found(asker, search, sort);
+    const from = Number(after?.[0] ?? 0);
+    const part = found.slice(from, from + limit);
+    const shown = await this.#parts.devices.shownAll(part.map(({ known: { row } }) => row));
+    const [values, alerts] = [await this.#figures(), await this.#alerts()];
+    const figure = (name: (typeof shownFigures)[number], id: number): number | null => {
+      const value = values[name].get(id);
+      return value === undefined || !Number.isFinite(value) ? null : value;
+    };
+    return {
+      total: found.length,
+      next: from + limit < found.length ? [from + limit] : undefined,
+      items: shown.map((device, at): Shown => {
+        const { agent } = part[at]!;
+        return {
+          ...device,
+          agent_version: agent?.agent_version ?? null,
+          edge_id: agent?.id ?? null,
+          cpu: figure('cpu', device.id),
+          memory: figure('memory', device.id),
+          load: figure('load', device.id),
+          disk: figure('disk', device.id),
+          firing: severities.reduce((sum, one) => sum + (alerts[one].get(device.id) ?? 0), 0),
+          severity: severities.find((one) => (alerts[one].get(device.id) ?? 0) > 0) ?? null,
+        };
+      }),
+    };
+  }
+
+  async groups(asker: Principal, search: string, by: string): Promise<Static<typeof Groups>> {
+    const found = await this.#found(asker, search, 'name');
+    const alerts = await this.#alerts();
+    const groups = new Map<string, Static<typeof Groups>['groups'][number]>();
+    for (const device of found) {
+      const { id } = device.known;
+      for (const name of groupsOf(device, by)) {
+        const group = groups.get(name) ?? { name, devices: 0, offline: 0, critical: 0, warning: 0 };
+        groups.set(name, group);
+        group.devices += 1;
+        group.offline += Number(!device.isOnline);
+        const state = stateOf(id, alerts);
+        group.critical += Number(state === 'critical');
+        group.warning += Number(state === 'warning');
+      }
+    }
+    const sorted = [...groups.values()].sort(
+      (a, b) => Number(a.name === '') - Number(b.name === '') || (a.name < b.name ? -1 : 1),
+    );
+    return {
+      groups: sorted.slice(0, mostGroups),
+      left_out: Math.max(0, sorted.length - mostGroups),
+    };
+  }
+
+  async cells(asker: Principal, search: string): Promise<Static<typeof Cells>> {
+    const found = await this.#found(asker, search, 'name');
+    const alerts = await this.#alerts();
+    return {
+      total: found.length,
+      cells: found.slice(0, mostCells).map(({ known: { id, name }, isOnline }) => ({
+        id,
+        name,
+        state: isOnline ? stateOf(id, alerts) : 'offline',
+      })),
+    };
+  }
+
+  async #found(
+    asker: Principal,
+    search: string,
+    sort: NonNullable<Static<typeof SearchQuery>['sort']>,
+  ): Promise<readonly Found[]> {
+    const { search: engine, scopeOf } = this.#parts;
+    return await engine.run({ search, sort, scope: await scopeOf(asker) });
+  }
+
+  /** Figures are left out where there are no metrics; the devices are shown all the same. */
+  async #figures(): Promise<Readonly<Record<(typeof shownFigures)[number], Values>>> {
+    const { measures } = this.#parts;
+    const asked = await Promise.all(
+      shownFigures.map((name) => (measures.isAvailable ? measures.of(figures[name]!) : none)),
+    );
+    return { cpu: asked[0]!, memory: asked[1]!, load: asked[2]!, disk: asked[3]! };
+  }
+
+  async #alerts(): Promise<Readonly<Record<(typeof severities)[number], Values>>> {
+    const { measures } = this.#parts;
+    const asked = await Promise.all(
+      severities.map((severity) => (measures.isAvailable ? measures.firing(severity) : none)),
+    );
+    return { critical: asked[0]!, warning: asked[1]!, info: asked[2]! };
+  }
+}
+
+function stateOf(
+  id: number,
+  { critical, warning }: Readonly<Record<'critical' | 'warning', Values>>,
+): 'ok' | 'warning' | 'critical' {
+  return (critical.get(id) ?? 0) > 0 ? 'critical' : (warning.get(id) ?? 0) > 0 ? 'warning' : 'ok';
+}
+
+function groupsOf({ known: { row, roles, tags }, agent, isOnline }: Found, by: string) {
+  switch (by) {
+    case 'role':
+      return roles.length === 0 ? [''] : roles;
+    case 'os':
+      return [[row.os, row.os_version].filter(Boolean).join(' ')];
+    case 'version':
+      return [agent?.agent_version ?? ''];
+    case 'status':
+      return [isOnline ? 'online' : 'offline'];
+    default: {
+      const key = by.slice('tag:'.length);
+      return [Object.hasOwn(tags, key) ? tags[key]! : ''];
+    }
+  }
+}

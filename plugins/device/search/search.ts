@@ -1,0 +1,204 @@
+import type { EdgeEntry } from 'svc/contracts/edge';
+import type { DeviceScope } from 'svc/query';
+
+import type { Inventory, Known } from './inventory.ts';
+import type { Measures, Values } from './measures.ts';
+import { type Comparison, figures, parseSearch, type Term } from './parse.ts';
+
+export const sorts = [
+  'name',
+  'status',
+  'cpu',
+  'memory',
+  'load',
+  'disk',
+  'incidents',
+  'address',
+  'os',
+  'version',
+  'seen',
+] as const;
+export type Sort = (typeof sorts)[number];
+
+export interface SearchRequest {
+  readonly search: string;
+  /** Column, with `-` for the largest first. */
+  readonly sort: Sort | `-${Sort}`;
+  readonly scope: DeviceScope | undefined;
+}
+
+export interface SearchParts {
+  readonly inventory: Inventory;
+  readonly measures: Measures;
+  /** Agents by the device that each watches. */
+  readonly agents: () => ReadonlyMap<number, EdgeEntry>;
+  readonly isOnline: (device: number, agent: EdgeEntry | undefined) => boolean;
+}
+
+export interface Found {
+  readonly known: Known;
+  readonly agent: EdgeEntry | undefined;
+  readonly isOnline: boolean;
+}
+
+type Test = (device: Found) => boolean;
+
+/** Finds devices by what they are, how they are and what they measure. Everything is looked at in memory. */
+export class Search {
+  readonly #parts: SearchParts;
+
+  constructor(parts: SearchParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns all that fit, in order. */
+  async run({ search, sort, scope }: SearchRequest): Promise<readonly Found[]> {
+    const tests = await Promise.all(parseSearch(search).map((term) => this.#testOf(term)));
+    const { inventory, agents, isOnline } = this.#parts;
+    const agentOf = agents();
+    const found = (await inventory.all())
+      .filter(({ id }) => scope?.ids.has(id) !== false)
+      .map((known): Found => {
+        const agent = agentOf.get(known.id);
+        return { known, agent, isOnline: isOnline(known.id, agent) };
+      })
+      .filter((device) => tests.every((test) => test(device)));
+    return await this.#sorted(found, sort);
+  }
+
+  async #testOf(term: Term): Promise<Test> {
+    const test = await this.#plainTestOf(term);
+    return term.isNegated ? (device) => !test(device) : test;
+  }
+
+  async #plainTestOf(term: Term): Promise<Test> {
+    switch (term.kind) {
+      case 'text':
+        return ({ known: { text } }) => text.includes(term.text);
+      case 'tag':
+        return ({ known: { tags } }) =>
+          Object.hasOwn(tags, term.key) && tags[term.key] === term.value;
+      case 'figure': {
+        const values = await this.#parts.measures.of(term.metric);
+        return ({ known: { id } }) => compares(values.get(id), term.op, term.value);
+      }
+      case 'field': {
+        if (term.field === 'incident') {
+          return await this.#incidentTest(term.values);
+        }
+        return (device) => term.values.some((value) => hasField(device, term.field, value));
+      }
+    }
+  }
+
+  /** `incident:any`, or severities. */
+  async #incidentTest(values: readonly string[]): Promise<Test> {
+    const asked = await Promise.all(
+      values.map((value) => this.#parts.measures.firing(value === 'any' ? undefined : value)),
+    );
+    return ({ known: { id } }) => asked.some((one) => (one.get(id) ?? 0) > 0);
+  }
+
+  async #sorted(found: readonly Found[], sort: SearchRequest['sort']): Promise<readonly Found[]> {
+    const isDown = sort.startsWith('-');
+    const column = (isDown ? sort.slice(1) : sort) as Sort;
+    if (column === 'name') {
+      return isDown ? found.toReversed() : found;
+    }
+    const values = await this.#valuesOf(column);
+    const keyed = found.map((device) => ({ device, key: keyOf(device, column, values) }));
+    // What has no value is last, whatever the direction.
+    keyed.sort((a, b) =>
+      a.key === undefined || b.key === undefined
+        ? Number(a.key === undefined) - Number(b.key === undefined)
+        : (isDown ? -1 : 1) * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) ||
+          a.device.known.rank - b.device.known.rank,
+    );
+    return keyed.map(({ device }) => device);
+  }
+
+  async #valuesOf(column: Sort): Promise<Values> {
+    return column === 'incidents'
+      ? await this.#parts.measures.firing()
+      : Object.hasOwn(figures, column)
+        ? await this.#parts.measures.of(figures[column]!)
+        : new Map<number, number>();
+  }
+}
+
+function hasField({ known, agent, isOnline }: Found, field: string, value: string): boolean {
+  const { row, roles, tags, name } = known;
+  const has = (text: string | null | undefined): boolean =>
+    text?.toLowerCase().includes(value) === true;
+  switch (field) {
+    case 'name':
+      return has(name);
+    case 'host':
+      return has(row.hostname);
+    case 'address':
+      return row.ip_address?.startsWith(value) === true;
+    case 'os':
+      return has([row.os, row.os_version].join(' '));
+    case 'version':
+      return agent?.agent_version?.startsWith(value) === true;
+    case 'arch':
+      return has(row.arch);
+    case 'kernel':
+      return has(row.kernel_version);
+    case 'role':
+      return roles.includes(value);
+    case 'tag':
+      return Object.hasOwn(tags, value);
+    default:
+      return isOnline === (value === 'online');
+  }
+}
+
+function compares(value: number | undefined, op: Comparison, other: number): boolean {
+  if (value === undefined || Number.isNaN(value)) {
+    return false;
+  }
+  switch (op) {
+    case '>':
+      return value > other;
+    case '>=':
+      return value >= other;
+    case '<':
+      return value < other;
+    case '<=':
+      return value <= other;
+    case '=':
+      return value === other;
+    case '!=':
+      return value !== other;
+  }
+}
+
+function keyOf(
+  { known: { id, row }, agent, isOnline }: Found,
+  column: Sort,
+  values: Values,
+): number | string | undefined {
+  switch (column) {
+    case 'status':
+      return Number(isOnline);
+    case 'address':
+      return row.ip_address === null ? undefined : padded(row.ip_address);
+    case 'os':
+      return row.os === null ? undefined : padded(`${row.os} ${row.os_version ?? ''}`);
+    case 'version':
+      return agent?.agent_version === null || agent === undefined
+        ? undefined
+        : padded(agent.agent_version);
+    case 'seen':
+      return Math.max(row.last_seen_at, agent?.last_seen_at ?? 0);
+    case 'incidents':
+      return values.get(id) ?? 0;
+    default:
+      return values.get(id);
+  }
+}
+
+/** Numbers within a text are compared as numbers: 10.0.0.9 is before 10.0.0.10. */
+const padded = (text: string): string =>
+  text.toLowerCase().replaceAll(/\d{1,15}/g, (digits) => digits.padStart(15, '0'));
