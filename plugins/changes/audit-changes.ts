@@ -17,6 +17,8 @@ const made: Readonly<Record<string, string>> = {
   update: 'changed',
   delete: 'deleted',
 };
+/** Fields that svc itself keeps; they differ with each change, and nobody has set them. */
+const keptBySvc = new Set(['updated_at', 'last_seen_at']);
 const harmless = /:(?:reveal|test|preview)$/;
 
 /**
@@ -84,7 +86,8 @@ export class AuditChanges {
 }
 
 function changeOf(entry: AuditEntry): readonly ChangeDraft[] {
-  const { seq, at, action, resource_type: type, resource_id: id, actor, fields } = entry;
+  const { seq, at, action, resource_type: type, resource_id: id, actor } = entry;
+  const fields = entry.fields.filter((field) => !keptBySvc.has(field));
   if (!areas.test(action) || notOf.has(type) || harmless.test(action)) {
     return [];
   }
