@@ -66,4 +66,10 @@ export interface AuditRow {
   readonly resource_type: string;
   readonly resource_id: string | null;
   readonly status: 'success' | 'failure' | 'denied';
+  readonly ip: string;
+  readonly user_agent: string;
+  readonly http_status: number;
+  readonly error: string | null;
+  readonly request_id: string;
+  readonly changes: { readonly before: unknown; readonly after: unknown } | null;
 }
