@@ -16,6 +16,15 @@ export interface Column<T> {
   readonly width?: string;
   /** Left out where the page is narrow: 1 goes first. */
   readonly rank?: 1 | 2;
+  /** Name by which the rows can be sorted; the first press puts the largest first where `numeric`. */
+  readonly sort?: string;
+}
+
+/** Rows that are chosen for an action on all of them. */
+export interface Choice<T> {
+  readonly chosen: ReadonlySet<string | number>;
+  readonly onChoose: (chosen: ReadonlySet<string | number>) => void;
+  readonly nameOf: (row: T) => string;
 }
 
 interface TableProps<T> {
@@ -31,6 +40,10 @@ interface TableProps<T> {
   readonly hrefOf?: (row: T) => string;
   readonly onPick?: (row: T) => void;
   readonly isPicked?: (row: T) => boolean;
+  /** Column by which the rows are sorted, with `-` for the largest first. */
+  readonly sorted?: string;
+  readonly onSort?: (sort: string) => void;
+  readonly choice?: Choice<T>;
   readonly empty: ComponentChildren;
   readonly total?: number;
   readonly more?: () => void;
@@ -69,15 +82,9 @@ export function Table<T>(props: TableProps<T>) {
         <table aria-label={label} aria-rowcount={total ?? rows.length}>
           <thead>
             <tr>
-              {columns.map(({ head, numeric, width, rank }) => (
-                <th
-                  key={head}
-                  scope="col"
-                  class={classOf(numeric, rank)}
-                  style={width === undefined ? undefined : { width }}
-                >
-                  {head}
-                </th>
+              {props.choice && <ChooseAll rows={rows} table={props} choice={props.choice} />}
+              {columns.map((column) => (
+                <Heading key={column.head} column={column} table={props} />
               ))}
             </tr>
           </thead>
@@ -101,9 +108,61 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
+function Heading<T>({
+  column: { head, numeric, width, rank, sort },
+  table: { sorted = '', onSort },
+}: {
+  readonly column: Column<T>;
+  readonly table: TableProps<T>;
+}) {
+  const isSorted = sort !== undefined && sorted.replace('-', '') === sort;
+  const isDown = sorted.startsWith('-');
+  const turned = (isSorted ? !isDown : numeric) ? `-${sort}` : sort;
+  return (
+    <th
+      scope="col"
+      class={classOf(numeric, rank)}
+      style={width === undefined ? undefined : { width }}
+      aria-sort={isSorted ? (isDown ? 'descending' : 'ascending') : undefined}
+    >
+      {sort === undefined || onSort === undefined ? (
+        head
+      ) : (
+        <button type="button" class="sort" onClick={() => onSort(turned!)}>
+          {head}
+          {isSorted && <span aria-hidden="true">{isDown ? ' ↓' : ' ↑'}</span>}
+        </button>
+      )}
+    </th>
+  );
+}
+
+function ChooseAll<T>({
+  rows,
+  table: { keyOf },
+  choice: { chosen, onChoose },
+}: {
+  readonly rows: readonly T[];
+  readonly table: TableProps<T>;
+  readonly choice: Choice<T>;
+}) {
+  const keys = rows.map(keyOf);
+  const isAll = keys.every((key) => chosen.has(key));
+  return (
+    <td class="choose">
+      <input
+        type="checkbox"
+        aria-label={text.chooseAll}
+        checked={isAll}
+        onChange={() => onChoose(new Set(isAll ? [] : keys))}
+      />
+    </td>
+  );
+}
+
 function Row<T>({
   row,
-  table: { columns, hrefOf, onPick, isPicked },
+  table: { columns, hrefOf, onPick, isPicked, choice, keyOf },
 }: {
   readonly row: T;
   readonly table: TableProps<T>;
@@ -121,6 +180,16 @@ function Row<T>({
   };
   return (
     <tr class={open && 'opens'} aria-selected={isPicked?.(row)} onClick={open && click}>
+      {choice && (
+        <td class="choose">
+          <input
+            type="checkbox"
+            aria-label={choice.nameOf(row)}
+            checked={choice.chosen.has(keyOf(row))}
+            onChange={() => choice.onChoose(toggled(choice.chosen, keyOf(row)))}
+          />
+        </td>
+      )}
       {columns.map(({ head, cell, numeric, rank }, at) => (
         <td key={head} class={classOf(numeric, rank)}>
           {at === 0 && href !== undefined ? (
@@ -138,6 +207,11 @@ function Row<T>({
       ))}
     </tr>
   );
+}
+
+function toggled<K>(keys: ReadonlySet<K>, key: K): ReadonlySet<K> {
+  const next = new Set(keys);
+  return next.delete(key) ? next : next.add(key);
 }
 
 /** Spacer row. A single cell: a wider one would reserve space for hidden columns. */

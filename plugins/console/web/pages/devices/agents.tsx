@@ -1,11 +1,16 @@
+import { useState } from 'preact/hooks';
+
 import { api, type Page } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
-import { agentsOfDevice as text } from '../../text/english/watch/devices.ts';
+import {
+  agentActions as actions,
+  agentsOfDevice as text,
+} from '../../text/english/watch/devices.ts';
 import { say } from '../../text/words.ts';
-import { attempt } from '../../kit/dialog.tsx';
-import { Button, Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
+import { attempt, Dialog } from '../../kit/dialog.tsx';
+import { Button, Copyable, Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -43,6 +48,7 @@ export function Agents({ device }: { readonly device: number }) {
           }
         >
           {edge.binding === 'conflict' && <Claim device={device} edge={edge} onDone={reload} />}
+          <AgentActions edge={edge} onDone={reload} />
           <Notice edge={edge.id} />
           <Collectors edge={edge.id} />
         </Section>
@@ -80,6 +86,56 @@ function Claim({
         )}
         {may('device:delete') && <Button onClick={refuse}>{text.refuse}</Button>}
       </div>
+    </div>
+  );
+}
+
+/** What can be done to an agent, as with `svc edge upgrade`, `rotate` and `rm`. */
+function AgentActions({ edge, onDone }: { readonly edge: Edge; readonly onDone: () => void }) {
+  const may = useMay();
+  const [secret, setSecret] = useState<string>();
+  const [isAsked, setAsked] = useState(false);
+  const name = edge.name ?? String(edge.id);
+  const path = `/edges/${edge.id}`;
+  const upgrade = (): void =>
+    void attempt(() => api.post(`${path}/upgrade-package`, {}), say(actions.upgraded, { name }));
+  const rotate = (): void =>
+    void attempt(async () => {
+      const { secret_key: made } = await api.post<{ readonly secret_key: string }>(
+        `${path}/rotate-secret`,
+        {},
+      );
+      setSecret(made);
+    });
+  const remove = (): void =>
+    void attempt(() => api.delete(path), say(actions.removed, { name })).then((done) => {
+      setAsked(false);
+      if (done) {
+        onDone();
+      }
+    });
+  return (
+    <div class="buttons agent-actions">
+      {may('edge:upgrade') && <Button onClick={upgrade}>{actions.upgrade}</Button>}
+      {may('edge:rotate') && <Button onClick={rotate}>{actions.rotate}</Button>}
+      {may('edge:delete') && <Button onClick={() => setAsked(true)}>{actions.remove}</Button>}
+      {secret !== undefined && (
+        <Dialog title={say(actions.rotatedTitle, { name })} onClose={() => setSecret(undefined)}>
+          <p>{actions.rotatedNote}</p>
+          <Copyable value={secret} />
+        </Dialog>
+      )}
+      {isAsked && (
+        <Dialog title={say(actions.removeTitle, { name })} onClose={() => setAsked(false)}>
+          <p>{actions.removeNote}</p>
+          <div class="buttons">
+            <Button kind="danger" onClick={remove}>
+              {actions.removeNow}
+            </Button>
+            <Button onClick={() => setAsked(false)}>{actions.cancel}</Button>
+          </div>
+        </Dialog>
+      )}
     </div>
   );
 }

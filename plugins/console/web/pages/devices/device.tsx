@@ -166,7 +166,7 @@ function Overview({ device }: { readonly device: Device }) {
     query: { scope: `host:${device.id}`, status: 'active', limit: 10 },
     kinds: ['incidents'],
   });
-  const marks = incidents.value?.items.map(({ fired_at: at }) => ({
+  const marks = incidents.value?.items.map(({ last_fired_at: at }) => ({
     at: Date.parse(at) / 1000,
     tone: '--critical',
   }));
@@ -205,7 +205,7 @@ function Overview({ device }: { readonly device: Device }) {
           ) : (
             <ul class="list">
               {incidents.value.items.map(
-                ({ id, severity, status, summary, rule_name: name, fired_at: at }) => (
+                ({ id, severity, status, summary, rule_name: name, last_fired_at: at }) => (
                   <li key={id}>
                     <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
                     <a class="cut" href={address(['incidents', id])}>

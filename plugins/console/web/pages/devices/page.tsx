@@ -1,20 +1,24 @@
-import { useMemo } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import { useData, useList } from '../../client/data.ts';
+import { useList } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
 import { useMay } from '../../client/additions.ts';
 import { devices as text } from '../../text/english/watch/devices.ts';
-import type { Device } from '../shapes.ts';
+import { count } from '../../text/words.ts';
 import { Segments } from '../../kit/form.tsx';
-import { Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
+import { Button, Empty, Fields, Head, Tabs } from '../../kit/parts.tsx';
 import { Share } from '../../kit/share.tsx';
-import { Mark, Tag } from '../../kit/status.tsx';
+import { Mark, severityName, Tag, toneOf } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { AddHost } from '../overview/checklist.tsx';
+import { BulkActions } from './bulk.tsx';
 import { DevicePage } from './device.tsx';
 import { Fleet } from './fleet.tsx';
+import type { FoundDevice } from './found.ts';
+import { Groups } from './groups.tsx';
+import { Honeycomb } from './honeycomb.tsx';
 
 /** `/ui/devices`, `/ui/devices/agents` for what watches them, and `/ui/devices/<id>/<part>` for one. */
 export default function Devices() {
@@ -39,44 +43,35 @@ export default function Devices() {
   );
 }
 
-interface Row extends Device {
-  readonly cpu?: number;
-  readonly memory?: number;
-  readonly load?: number;
-  /** True while its figures are loading. */
-  readonly isAwaited: boolean;
-}
+const views = { list: text.list, groups: text.groups, map: text.map } as const;
+type View = keyof typeof views;
 
+/** The devices that a search finds, as a list, in groups or as a map. */
 function List() {
   const [q, setQ] = useParam('q');
-  const [online, setOnline] = useParam('online');
+  const [view, setView] = useParam('view', 'list');
+  // Links of roles and tags from other pages are searches, too.
   const [role] = useParam('role');
   const [tag] = useParam('tag');
-  const list = useList<Device>('/devices', {
-    query: { q, online, role, tag },
-    kinds: ['devices', 'edges'],
-  });
-  const rows = useFigures(list.items);
-  const isPlain = q === '' && online === '' && role === '' && tag === '';
+  const search = [q, role && `role:${role}`, tag && (tag.includes('=') ? tag : `tag:${tag}`)]
+    .filter(Boolean)
+    .join(' ');
   return (
     <>
       <div class="filters">
         <input
           type="search"
+          class="search-wide"
           aria-label={text.search}
           placeholder={text.search}
           value={q}
           onInput={(event) => setQ(event.currentTarget.value)}
         />
         <Segments
-          label={text.shown}
-          value={online}
-          onChange={setOnline}
-          options={[
-            ['', text.all],
-            ['true', text.online],
-            ['false', text.offline],
-          ]}
+          label={text.view}
+          value={view as View}
+          onChange={setView}
+          options={(Object.keys(views) as View[]).map((one) => [one, views[one]])}
         />
         {[role, tag].filter(Boolean).map((one) => (
           <Tag key={one} tone="info">
@@ -84,121 +79,163 @@ function List() {
           </Tag>
         ))}
       </div>
-      {list.error && !list.items ? (
-        <Refused error={list.error} retry={list.reload} />
+      <Help />
+      {view === 'groups' ? (
+        <Groups search={search} />
+      ) : view === 'map' ? (
+        <Honeycomb search={search} />
       ) : (
-        <Table
-          label={text.title}
-          rows={rows}
-          total={list.total}
-          more={list.more}
-          columns={columns}
-          keyOf={({ id }) => id}
-          hrefOf={({ id }) => address(['devices', id])}
-          empty={
-            isPlain ? (
-              <Empty title={text.empty}>{text.emptyNote}</Empty>
-            ) : (
-              <Empty title={text.none} />
-            )
-          }
-        />
+        <Found search={search} />
       )}
     </>
   );
 }
 
-interface Vector {
-  readonly data: {
-    readonly result: readonly {
-      readonly metric: Readonly<Record<string, string>>;
-      readonly value: readonly [number, string];
-    }[];
-  };
-}
+/** What can be written into the search. */
+const Help = () => (
+  <details class="further">
+    <summary>{text.help}</summary>
+    <p class="soft">{text.helpLine}</p>
+    <Fields
+      of={[
+        [text.textExample, text.helpText],
+        [text.fieldExample, text.helpField],
+        [text.tagExample, text.helpTag],
+        [text.figureExample, text.helpFigure],
+        [text.incidentExample, text.helpIncident],
+      ]}
+    />
+  </details>
+);
 
-/** Max devices of one request; a table of ten thousand cannot be compared by figures. */
-const mostMeasured = 300;
-
-/** The devices with their figures of this moment: three questions for all of them. */
-function useFigures(devices: readonly Device[] | undefined): readonly Row[] | undefined {
-  const ids = (devices ?? []).slice(0, mostMeasured).map(({ id }) => id);
-  const of = (metric: string) => ({
-    query: { query: `max by (device_id) (${metric}{device_id=~"${ids.join('|')}"})` },
-    every: 10_000,
+function Found({ search }: { readonly search: string }) {
+  const [sort, setSort] = useParam('sort', 'name');
+  const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
+  const may = useMay();
+  const list = useList<FoundDevice>('/devices/search', {
+    query: { search, sort },
+    kinds: ['devices', 'edges'],
+    every: 15_000,
   });
-  const path = ids.length === 0 ? undefined : '//prometheus/api/v1/query';
-  const asked = [
-    useData<Vector>(path, of('node_cpu_usage_percent')),
-    useData<Vector>(path, of('node_memory_used_percent')),
-    useData<Vector>(path, of('node_load1')),
-  ];
-  const [cpu, memory, load] = asked.map(({ value }) => value);
-  const isAwaited = asked.some(({ isFirst }) => isFirst);
-  return useMemo(() => {
-    const byId = (answer: Vector | undefined): Map<number, number> =>
-      new Map(
-        answer?.data.result.map(
-          ({ metric, value }) => [Number(metric['device_id']), Number(value[1])] as const,
-        ),
-      );
-    const [cpus, memories, loads] = [byId(cpu), byId(memory), byId(load)];
-    return devices?.map((device) => ({
-      ...device,
-      cpu: cpus.get(device.id),
-      memory: memories.get(device.id),
-      load: loads.get(device.id),
-      isAwaited,
-    }));
-  }, [devices, cpu, memory, load, isAwaited]);
+  const mayChange = ['device:update', 'device:delete', 'edge:rotate', 'alert:silence'].some(may);
+  const picked = list.items?.filter(({ id }) => chosen.has(id)) ?? [];
+  return (
+    <>
+      {picked.length > 0 && (
+        <div class="bulk" role="group" aria-label={count(text.chosen, picked.length)}>
+          <b>{count(text.chosen, picked.length)}</b>
+          <BulkActions
+            devices={picked}
+            onDone={() => {
+              setChosen(new Set());
+              list.reload();
+            }}
+          />
+          <Button kind="quiet" onClick={() => setChosen(new Set())}>
+            {text.clear}
+          </Button>
+        </div>
+      )}
+      <Table
+        label={text.title}
+        rows={list.items}
+        asked={list}
+        total={list.total}
+        more={list.more}
+        columns={columns}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => address(['devices', id])}
+        sorted={sort}
+        onSort={setSort}
+        choice={
+          mayChange
+            ? { chosen, onChoose: setChosen, nameOf: ({ display_name: name }) => name }
+            : undefined
+        }
+        empty={
+          search === '' ? (
+            <Empty title={text.empty}>{text.emptyNote}</Empty>
+          ) : (
+            <Empty title={text.none} />
+          )
+        }
+      />
+    </>
+  );
 }
 
-const columns: readonly Column<Row>[] = [
+const columns: readonly Column<FoundDevice>[] = [
   {
     head: text.name,
-    cell: ({ online, display_name: name }) => (
+    sort: 'name',
+    cell: ({ online, severity, display_name: name }) => (
       <span class="status">
-        <Mark tone={online ? 'ok' : 'warning'} label={online ? text.online : text.offline} />
+        <Mark
+          tone={!online ? 'muted' : severity === null ? 'ok' : toneOf(severity, 'open')}
+          label={!online ? text.offline : severity === null ? text.online : severityName(severity)}
+        />
         <span class="cut">{name}</span>
       </span>
     ),
   },
   {
     head: text.cpu,
-    width: '84px',
+    sort: 'cpu',
+    width: '72px',
     numeric: true,
-    cell: ({ cpu, isAwaited }) => !isAwaited && <Share value={cpu} />,
+    cell: ({ cpu }) => <Share value={cpu ?? undefined} />,
   },
   {
     head: text.memory,
-    width: '92px',
+    sort: 'memory',
+    width: '84px',
     numeric: true,
-    cell: ({ memory, isAwaited }) => !isAwaited && <Share value={memory} />,
+    cell: ({ memory }) => <Share value={memory ?? undefined} />,
+  },
+  {
+    head: text.disk,
+    sort: 'disk',
+    width: '72px',
+    numeric: true,
+    rank: 2,
+    cell: ({ disk }) => <Share value={disk ?? undefined} />,
   },
   {
     head: text.load,
-    width: '70px',
+    sort: 'load',
+    width: '64px',
     numeric: true,
     rank: 1,
-    cell: ({ load, isAwaited }) => !isAwaited && figure(load),
+    cell: ({ load }) => figure(load ?? undefined),
+  },
+  {
+    head: text.alerts,
+    sort: 'incidents',
+    width: '68px',
+    numeric: true,
+    rank: 2,
+    cell: ({ firing, severity }) =>
+      firing > 0 && <span class={severity === 'critical' ? 'critical' : 'warning'}>{firing}</span>,
   },
   {
     head: text.address,
-    width: '130px',
+    sort: 'address',
+    width: '112px',
     rank: 1,
     cell: ({ ip_address: ip }) => <span class="soft">{ip ?? '–'}</span>,
   },
   {
     head: text.system,
-    width: '150px',
+    sort: 'os',
+    width: '120px',
     rank: 1,
-    cell: ({ os, os_version: version, arch }) => (
-      <span class="soft">{[os, version, arch].filter(Boolean).join(' ')}</span>
+    cell: ({ os, os_version: version }) => (
+      <span class="soft cut">{[os, version].filter(Boolean).join(' ')}</span>
     ),
   },
   {
     head: text.roles,
-    width: '16%',
+    width: '14%',
     rank: 1,
     cell: ({ roles, tags }) => (
       <span class="cut soft">
@@ -206,5 +243,11 @@ const columns: readonly Column<Row>[] = [
       </span>
     ),
   },
-  { head: text.seen, width: '110px', rank: 2, cell: ({ last_seen_at: at }) => <Time at={at} /> },
+  {
+    head: text.seen,
+    sort: 'seen',
+    width: '96px',
+    rank: 2,
+    cell: ({ last_seen_at: at }) => <Time at={at} />,
+  },
 ];

@@ -46,6 +46,7 @@ export const table = words('table', {
   more: 'Show more',
   shown: '{count} shown|{count} shown',
   of: 'of',
+  chooseAll: 'Select all listed rows',
 });
 
 export const time = words('time', {
