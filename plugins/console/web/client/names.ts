@@ -57,7 +57,7 @@ export function inNames(labels: Labels): Labels {
     return labels;
   }
   // Disks and network interfaces have a label `device` of their own.
-  return 'device' in rest ? { ...rest, host: name } : { ...rest, device: name };
+  return 'device' in rest ? { host: name, ...rest } : { device: name, ...rest };
 }
 
 /** Returns how to write labels; draws again once the names of their devices are known. */

@@ -84,6 +84,7 @@ async function settings(hands: Hands): Promise<void> {
   await pressed(hands, 'Reset setting', 'Setting reset; takes effect immediately', 'dialog');
   await go(hands, '/ui/audit');
   await page.getByText('All entries').click();
+  await press(hands, 'Export as CSV');
   // There are as many rows as the steps before have made.
   await page
     .getByRole('button', { name: 'Show more' })

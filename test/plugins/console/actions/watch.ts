@@ -63,6 +63,25 @@ async function devices(hands: Hands): Promise<void> {
   await page.keyboard.press('j');
   await page.locator('main .rowlink:focus').waitFor();
   await pressChoices(hands);
+  for (const column of await page.locator('th .sort').all()) {
+    await column.click();
+  }
+  for (const [action, given] of [
+    ['Set tag…', { Tag: 'a=b' }],
+    ['Add role…', { Role: 'web' }],
+    ['Silence…', { Reason: 'planned' }],
+    ['Rotate secrets…', {}],
+    ['Remove…', {}],
+  ] as const) {
+    await page.locator('tbody .choose input').first().check();
+    await openTwice(hands, () => press(hands, action));
+    await fill(hands, given);
+    await press(hands, 'Apply');
+    await page.getByText(/^Done: /).waitFor();
+    await page.locator('dialog .buttons button').last().click();
+  }
+  await page.locator('tbody .choose input').first().check();
+  await press(hands, 'Clear selection');
   await press(hands, 'Add host');
   await press(hands, 'Copy');
   await go(hands, '/ui/devices/1');
@@ -79,6 +98,14 @@ async function devices(hands: Hands): Promise<void> {
   await press(hands, 'Follow logs');
   await press(hands, 'Stop following');
   await press(hands, 'Wrap lines');
+  await go(hands, '/ui/devices/1/agents');
+  await press(hands, 'Upgrade agent');
+  await page.locator('.notice').first().waitFor();
+  await press(hands, 'Rotate secret');
+  await press(hands, 'Copy');
+  await page.keyboard.press('Escape');
+  await openTwice(hands, () => press(hands, 'Remove agent…'));
+  await page.locator('dialog .buttons button').last().click();
   await go(hands, '/ui/devices/1/processes');
   await pressChoices(hands);
 }

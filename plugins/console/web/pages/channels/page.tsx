@@ -318,7 +318,7 @@ function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
         keyOf={({ id }) => id}
         more={deliveries.more}
         total={deliveries.total}
-        empty={<Empty title={text.noDeliveries} />}
+        empty={<Empty title={text.noDeliveries}>{text.noDeliveriesNote}</Empty>}
       />
     </Section>
   );

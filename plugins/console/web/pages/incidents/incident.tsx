@@ -81,8 +81,8 @@ function Shown({ incident }: { readonly incident: Incident }) {
             <Facts incident={incident} />
             <Notifications incident={incident.id} />
             <Changes
-              from={new Date(Date.parse(incident.fired_at) - 2 * 3_600_000).toISOString()}
-              to={new Date(Date.parse(incident.fired_at) + 600_000).toISOString()}
+              from={new Date(Date.parse(incident.last_fired_at) - 2 * 3_600_000).toISOString()}
+              to={new Date(Date.parse(incident.last_fired_at) + 600_000).toISOString()}
               limit={10}
             />
           </div>
@@ -111,7 +111,7 @@ function NotThere({
 }
 
 function When({
-  of: { status, fired_at: fired, resolved_at: resolved },
+  of: { status, last_fired_at: fired, resolved_at: resolved },
 }: {
   readonly of: Incident;
 }) {
@@ -242,7 +242,7 @@ function Measured({ incident }: { readonly incident: Incident }) {
   if (expr === undefined) {
     return null;
   }
-  const fired = Date.parse(incident.fired_at) / 1000;
+  const fired = Date.parse(incident.last_fired_at) / 1000;
   const over = incident.resolved_at === null ? undefined : Date.parse(incident.resolved_at) / 1000;
   const end = Math.min(now / 1000, (over ?? now / 1000) + 900);
   const from = Math.floor(Math.max(fired - 1_800, end - 86_400) / 60) * 60;

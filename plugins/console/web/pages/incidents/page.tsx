@@ -107,7 +107,7 @@ function List() {
 function Lasts({ of }: { readonly of: Incident }) {
   const now = useNow();
   const end = of.resolved_at === null ? now : Date.parse(of.resolved_at);
-  return <>{duration(Math.max(0, (end - Date.parse(of.fired_at)) / 1000))}</>;
+  return <>{duration(Math.max(0, (end - Date.parse(of.last_fired_at)) / 1000))}</>;
 }
 
 const columns: readonly Column<Incident>[] = [
@@ -127,7 +127,7 @@ const columns: readonly Column<Incident>[] = [
     rank: 1,
     cell: ({ status }) => <span class="soft">{statusName(status)}</span>,
   },
-  { head: text.fired, width: '120px', cell: ({ fired_at: at }) => <Time at={at} /> },
+  { head: text.fired, width: '120px', cell: ({ last_fired_at: at }) => <Time at={at} /> },
   {
     head: text.lasted,
     width: '90px',

@@ -229,7 +229,7 @@ const incidentColumns: readonly Column<Incident>[] = [
     rank: 2,
     cell: (incident) => <span class="cut soft">{placeOf(incident)}</span>,
   },
-  { head: text.since, width: '110px', cell: ({ fired_at: at }) => <Time at={at} /> },
+  { head: text.since, width: '110px', cell: ({ last_fired_at: at }) => <Time at={at} /> },
 ];
 
 const lastHour = { last: 3_600 };

@@ -33,5 +33,6 @@ export const channels = words('channels', {
   tries: 'Attempts',
   at: 'Time',
   again: 'Send again',
-  noDeliveries: 'No notifications sent yet',
+  noDeliveries: 'No notifications about incidents sent yet',
+  noDeliveriesNote: 'Test messages are not listed here.',
 });

@@ -15,6 +15,7 @@ export const overviewBusiest = words('overview-busiest', {
 export const changes = words('changes', {
   title: 'Recent changes',
   none: 'No changes. Report deploys with POST /api/v1/changes.',
+  more: 'and {count} similar change|and {count} similar changes',
 });
 
 export const checklist = words('checklist', {

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import type { Browser } from 'playwright-core';
+
+import { assertClean, openBrowser } from './browser.ts';
+import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
+
+const names = ['shop-db', 'shop-web', 'mail'];
+const endings: (() => unknown)[] = [];
+let browser: Browser | undefined;
+let house: ConsoleHouse;
+
+before(async () => {
+  browser = await openBrowser({
+    after: (end: () => unknown) => void endings.push(end),
+    skip: () => undefined,
+  });
+  if (!browser) {
+    return;
+  }
+  house = await startConsoleHouse({ hosts: names.length });
+  for (const [at, name] of names.entries()) {
+    await send('PATCH', `/devices/${at + 1}`, { display_name: name, tags: { env: 'prod' } });
+  }
+  await send('PATCH', '/devices/1/roles', { roles: ['db'] });
+});
+
+after(async () => {
+  for (const end of endings) {
+    await end();
+  }
+  await house?.end();
+});
+
+async function send(method: string, path: string, body: object): Promise<void> {
+  const answer = await house.fetch(`/api/v1${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  assert.ok(answer.ok, `${path} ${await answer.text()}`);
+}
+
+test(
+  'devices are searched, sorted, grouped and mapped, and changed together, by keyboard',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{}, { dark: true, width: 360 }]) {
+      const view = await house.view(browser, options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/devices?q=role%3Adb`);
+      await page.getByRole('row', { name: /shop-db/ }).waitFor();
+      await page.getByRole('row', { name: /mail/ }).waitFor({ state: 'detached' });
+      await page.getByRole('searchbox').fill('env=prod -shop-web');
+      await page.getByRole('row', { name: /mail/ }).waitFor();
+      await page.getByRole('button', { name: 'Name' }).focus();
+      await page.keyboard.press('Enter');
+      await page.locator('th[aria-sort="descending"]').waitFor();
+      await page.getByRole('searchbox').fill('colour:red');
+      await page.getByText('The search has no field colour').waitFor();
+      view.forgive(/400/);
+      await page.getByRole('searchbox').fill('');
+      await page.getByText('How to search').click();
+      await page.getByText('role:db -status:offline').waitFor();
+      await assertClean(view, 'the list');
+      await page.getByRole('button', { name: 'Map' }).click();
+      await page.getByRole('img', { name: /^3 devices/ }).waitFor();
+      await assertClean(view, 'the map');
+      await page.getByRole('button', { name: 'Groups' }).click();
+      await page.getByRole('searchbox', { name: 'Tag' }).fill('env');
+      await page.getByRole('link', { name: 'prod' }).waitFor();
+      await assertClean(view, 'the groups');
+      await view.context.close();
+    }
+
+    const view = await house.view(browser);
+    const { page } = view;
+    await page.goto(`${house.url}/ui/devices`);
+    for (const name of ['mail', 'shop-web']) {
+      await page.getByRole('checkbox', { name }).focus();
+      await page.keyboard.press('Space');
+    }
+    await page.getByRole('button', { name: 'Set tag…' }).click();
+    await page.getByLabel('Tag', { exact: true }).fill('owner=ann');
+    await assertClean(view, 'the question');
+    await page.keyboard.press('Enter');
+    await page.getByText('Done: 2 of 2').waitFor();
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('searchbox').fill('owner=ann');
+    await page.getByRole('row', { name: /mail/ }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select all listed rows' }).check();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('is online and watches device').first().waitFor();
+    view.forgive(/409/);
+    await page.getByText('Done: 0 of 2').waitFor();
+    await assertClean(view, 'what was refused');
+    await view.context.close();
+    return undefined;
+  },
+);
+
+test(
+  'people meet names of devices in legends and log lines, and the secret of an agent is rotated on its page',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await house.view(browser);
+    const { page } = view;
+    await page.goto(`${house.url}/ui/explore?q=${encodeURIComponent('node_load1{device="mail"}')}`);
+    await page.getByRole('cell', { name: /device="mail"/ }).waitFor();
+    await page.goto(`${house.url}/ui/devices/1/agents`);
+    await page.getByRole('button', { name: 'Rotate secret' }).first().click();
+    await page.getByText('A connected agent has already received it').waitFor();
+    await assertClean(view, 'the new secret');
+    await view.context.close();
+    return undefined;
+  },
+);
+
+test(
+  'the audit log shows what changed, by whom and from where, and finds it by person and resource',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{}, { dark: true, width: 360 }]) {
+      const view = await house.view(browser, options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/audit?resource_type=device&resource_id=1`);
+      await page
+        .getByRole('button', { name: /device:update/ })
+        .last()
+        .click();
+      const changed = page.getByRole('table', { name: 'What changed' });
+      await changed.getByRole('row', { name: /display_name .* shop-db/ }).waitFor();
+      await assertClean(view, 'an entry');
+      await page.getByRole('link', { name: 'All entries about this resource' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('searchbox', { name: /^Address/ }).fill('192.0.2.77');
+      await page.getByText('No matching entries').waitFor();
+      await assertClean(view, 'the filters');
+      await view.context.close();
+    }
+    return undefined;
+  },
+);
