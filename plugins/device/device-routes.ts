@@ -17,7 +17,7 @@ import {
   SearchQuery,
 } from './schema.ts';
 import { tagOf } from './scopes.ts';
-import type { FoundDevices } from './search/found-devices.ts';
+import type { FoundDevices } from './found-devices.ts';
 
 const path = '/api/v1/devices';
 const accept = 'device:accept';

@@ -23,10 +23,10 @@ import { deviceMention } from './mention.ts';
 import { Names } from './names.ts';
 import { Reports } from './reports.ts';
 import { Scopes } from './scopes.ts';
-import { FoundDevices } from './search/found-devices.ts';
-import { Inventory } from './search/inventory.ts';
-import { Measures } from './search/measures.ts';
-import { Search } from './search/search.ts';
+import { FoundDevices } from './found-devices.ts';
+import { Inventory } from './inventory.ts';
+import { Measures } from './measures.ts';
+import { Search } from './search.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-import { sorts } from './search/search.ts';
+import { sorts } from './search-terms.ts';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const most = Number.MAX_SAFE_INTEGER;

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 
-import { parseSearch } from '../../../plugins/device/search/parse.ts';
+import { parseSearch } from '../../../plugins/device/search-terms.ts';
 import { deviceHouse } from './house.ts';
 
 const now = Date.now();

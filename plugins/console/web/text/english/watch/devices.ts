@@ -146,7 +146,7 @@ export const bulk = words('bulk', {
   reason: 'Reason',
   hours: 'Hours',
   rotateNote:
-    'Connected agents receive their new secret by themselves. For others, copy it from the agent’s page.',
+    'Connected agents receive their new secret automatically. For others, rotate it on the page of the device, which shows it.',
   removeNote:
     'Deletes each device and its agent’s keys. Stored metrics and logs are kept until their retention ends. Agents that still run are refused.',
   these: 'Devices',

@@ -3,22 +3,7 @@ import type { DeviceScope } from 'svc/query';
 
 import type { Inventory, Known } from './inventory.ts';
 import type { Measures, Values } from './measures.ts';
-import { type Comparison, figures, parseSearch, type Term } from './parse.ts';
-
-export const sorts = [
-  'name',
-  'status',
-  'cpu',
-  'memory',
-  'load',
-  'disk',
-  'incidents',
-  'address',
-  'os',
-  'version',
-  'seen',
-] as const;
-export type Sort = (typeof sorts)[number];
+import { type Comparison, figures, parseSearch, type Sort, type Term } from './search-terms.ts';
 
 export interface SearchRequest {
   readonly search: string;

@@ -2,10 +2,10 @@ import type { Page, PageRequest, Principal } from 'svc/sdk';
 import type { DeviceScope } from 'svc/query';
 import type { Static } from 'typebox';
 
-import type { Devices } from '../devices.ts';
-import type { Cells, FoundDevice, Groups, SearchQuery } from '../schema.ts';
+import type { Devices } from './devices.ts';
+import type { Cells, FoundDevice, Groups, SearchQuery } from './schema.ts';
 import type { Measures, Values } from './measures.ts';
-import { figures } from './parse.ts';
+import { figures } from './search-terms.ts';
 import type { Found, Search } from './search.ts';
 
 type Shown = Static<typeof FoundDevice>;

@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** Words that a device has one of each. */
 export const fields = [
@@ -26,6 +26,22 @@ export const figures: Readonly<Record<string, string>> = {
   swap: 'node_swap_used_percent',
   uptime: 'node_uptime_seconds',
 };
+
+/** Columns by which devices are sorted. */
+export const sorts = [
+  'name',
+  'status',
+  'cpu',
+  'memory',
+  'load',
+  'disk',
+  'incidents',
+  'address',
+  'os',
+  'version',
+  'seen',
+] as const;
+export type Sort = (typeof sorts)[number];
 
 export type Comparison = '>' | '>=' | '<' | '<=' | '=' | '!=';
 

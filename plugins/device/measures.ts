@@ -1,7 +1,7 @@
 import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import type { Clock, Handle } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 export type Values = ReadonlyMap<number, number>;
 

@@ -1,8 +1,8 @@
 import type { Tables } from 'svc/sdk';
 
-import { DeviceStore } from '../device-store.ts';
-import { nameOf, rolesOf, tagsOf } from '../shown.ts';
-import type { DeviceRow, DeviceTables } from '../tables.ts';
+import { DeviceStore } from './device-store.ts';
+import { nameOf, rolesOf, tagsOf } from './shown.ts';
+import type { DeviceRow, DeviceTables } from './tables.ts';
 
 const batch = 1_000;
 
