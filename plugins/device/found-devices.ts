@@ -23,7 +23,7 @@ export interface FoundDevicesParts {
   readonly scopeOf: (principal: Principal) => Promise<DeviceScope | undefined>;
 }
 
-/** What a search finds: as a list with figures, as groups with their health, as a cell for each device. */
+/** Results of a search: as a list with figures, as groups with their health, as a cell for each device. */
 export class FoundDevices {
   readonly #parts: FoundDevicesParts;
 

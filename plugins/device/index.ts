@@ -24,9 +24,8 @@ import { Names } from './names.ts';
 import { Reports } from './reports.ts';
 import { Scopes } from './scopes.ts';
 import { FoundDevices } from './found-devices.ts';
-import { Inventory } from './inventory.ts';
 import { Measures } from './measures.ts';
-import { Search } from './search.ts';
+import { Inventory, Search } from './search.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
 

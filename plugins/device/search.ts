@@ -1,9 +1,12 @@
 import type { EdgeEntry } from 'svc/contracts/edge';
 import type { DeviceScope } from 'svc/query';
+import type { Tables } from 'svc/sdk';
 
-import type { Inventory, Known } from './inventory.ts';
+import { DeviceStore } from './device-store.ts';
 import type { Measures, Values } from './measures.ts';
 import { type Comparison, figures, parseSearch, type Sort, type Term } from './search-terms.ts';
+import { nameOf, rolesOf, tagsOf } from './shown.ts';
+import type { DeviceRow, DeviceTables } from './tables.ts';
 
 export interface SearchRequest {
   readonly search: string;
@@ -187,3 +190,68 @@ function keyOf(
 /** Numbers within a text are compared as numbers: 10.0.0.9 is before 10.0.0.10. */
 const padded = (text: string): string =>
   text.toLowerCase().replaceAll(/\d{1,15}/g, (digits) => digits.padStart(15, '0'));
+
+const batch = 1_000;
+
+/** A device as far as it is searched by what it is. */
+export interface Known {
+  readonly id: number;
+  readonly name: string;
+  /** Place in the order of names. */
+  readonly rank: number;
+  readonly row: DeviceRow;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly roles: readonly string[];
+  /** Text in which a word without a field is looked for, in lower case. */
+  readonly text: string;
+}
+
+/** All devices in memory, as of the last change of one: a search looks at each. */
+export class Inventory {
+  readonly #tables: Tables<DeviceTables>;
+  #known: Promise<readonly Known[]> | undefined;
+
+  constructor(tables: Tables<DeviceTables>) {
+    this.#tables = tables;
+  }
+
+  /** A device was made, changed or removed. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  /** Returns all devices, sorted by name. */
+  all(): Promise<readonly Known[]> {
+    const known = this.#known ?? this.#read();
+    this.#known = known;
+    // A failed read is repeated for the next search.
+    known.catch(() => this.#known === known && this.forget());
+    return known;
+  }
+
+  async #read(): Promise<readonly Known[]> {
+    const store = new DeviceStore(this.#tables.read);
+    const rows: DeviceRow[] = [];
+    for (let after = 0; ;) {
+      const page = await store.page(after, batch);
+      rows.push(...page);
+      if (page.length < batch) {
+        break;
+      }
+      after = page.at(-1)!.id;
+    }
+    const { compare } = new Intl.Collator('en', { numeric: true });
+    return rows
+      .map((row) => ({ row, name: nameOf(row) }))
+      .sort((a, b) => compare(a.name, b.name) || a.row.id - b.row.id)
+      .map(({ row, name }, rank) => ({
+        id: row.id,
+        name,
+        rank,
+        row,
+        tags: tagsOf(row),
+        roles: rolesOf(row),
+        text: [name, row.hostname, row.ip_address].join('\n').toLowerCase(),
+      }));
+  }
+}

@@ -90,7 +90,7 @@ function Claim({
   );
 }
 
-/** What can be done to an agent, as with `svc edge upgrade`, `rotate` and `rm`. */
+/** Buttons for what can be done to an agent, as with `svc edge upgrade`, `rotate` and `rm`. */
 function AgentActions({ edge, onDone }: { readonly edge: Edge; readonly onDone: () => void }) {
   const may = useMay();
   const [secret, setSecret] = useState<string>();

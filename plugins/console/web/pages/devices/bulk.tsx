@@ -22,7 +22,7 @@ const permissions: Readonly<Record<Kind, string>> = {
   remove: 'device:delete',
 };
 
-/** What can be done to all chosen devices; each is a request of its own, with its own entry in the audit log. */
+/** Buttons for what can be done to all chosen devices; each is a request of its own, with its own entry in the audit log. */
 export function BulkActions({
   devices,
   onDone,

@@ -91,7 +91,7 @@ function List() {
   );
 }
 
-/** What can be written into the search. */
+/** Examples of what can be written into the search. */
 const Help = () => (
   <details class="further">
     <summary>{text.help}</summary>
