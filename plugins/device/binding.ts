@@ -1,10 +1,10 @@
 import type { Bound, HostInfo } from 'svc/contracts/device';
 
-import { DeviceStore } from './device-store.ts';
-import { edgeStore } from './edge-store.ts';
-import { machineStore } from './machine-store.ts';
-import { reportedHostStore } from './reported-host-store.ts';
-import type { DeviceDb, DeviceRow, EdgeRow } from './tables.ts';
+import { DeviceStore } from './store/device-store.ts';
+import { edgeStore } from './store/edge-store.ts';
+import { machineStore } from './store/machine-store.ts';
+import { reportedHostStore } from './store/reported-host-store.ts';
+import type { DeviceDb, DeviceRow, EdgeRow } from './store/tables.ts';
 
 /** An introduction whose fields have been looked at. */
 export interface Newcomer {

@@ -13,16 +13,16 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { type DeviceFilter, DeviceStore } from './device-store.ts';
-import { edgeStore } from './edge-store.ts';
+import { type DeviceFilter, DeviceStore } from './store/device-store.ts';
+import { edgeStore } from './store/edge-store.ts';
 import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
-import { machineStore } from './machine-store.ts';
-import { reportedHostStore } from './reported-host-store.ts';
+import { machineStore } from './store/machine-store.ts';
+import { reportedHostStore } from './store/reported-host-store.ts';
 import type { Reports } from './reports.ts';
 import type { DevicePatch } from './schema.ts';
 import { type ShownDevice, shownDevice, type ShownEdge, shownEdge } from './shown.ts';
-import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
+import type { DeviceDb, DeviceRow, DeviceTables } from './store/tables.ts';
 
 /** Context of a change, from the call that requests it. */
 type Actor = Pick<Call, 'requireMatch' | 'note' | 'principal'>;

@@ -3,13 +3,13 @@ import { readHostInfo } from 'svc/edge-protocol';
 import { type Clock, type Logger, type Tables } from 'svc/sdk';
 
 import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } from './binding.ts';
-import { DeviceStore } from './device-store.ts';
-import { edgeStore } from './edge-store.ts';
+import { DeviceStore } from './store/device-store.ts';
+import { edgeStore } from './store/edge-store.ts';
 import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
-import { machineStore } from './machine-store.ts';
+import { machineStore } from './store/machine-store.ts';
 import { nameOf, rolesOf, tagsOf } from './shown.ts';
-import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
+import type { DeviceDb, DeviceRow, DeviceTables } from './store/tables.ts';
 
 export interface DirectoryParts {
   readonly tables: Tables<DeviceTables>;

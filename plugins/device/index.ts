@@ -27,7 +27,7 @@ import { FoundDevices } from './found-devices.ts';
 import { Measures } from './measures.ts';
 import { Inventory, Search } from './search.ts';
 import { deviceSkills } from './skills.ts';
-import type { DeviceTables } from './tables.ts';
+import type { DeviceTables } from './store/tables.ts';
 
 const none: ReadonlySet<number> = new Set();
 /** Time in which further changes of devices are awaited before their names are read. */

@@ -2,9 +2,9 @@ import type { DeviceNames } from 'svc/contracts/device';
 import type { NamesById } from 'svc/query';
 import { type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import { DeviceStore } from './device-store.ts';
+import { DeviceStore } from './store/device-store.ts';
 import { nameOf } from './shown.ts';
-import type { DeviceTables } from './tables.ts';
+import type { DeviceTables } from './store/tables.ts';
 
 const batch = 1_000;
 

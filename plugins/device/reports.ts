@@ -2,15 +2,15 @@ import type { DeviceReports, ReportedDevice, ReportedHost } from 'svc/contracts/
 import { oneLine, readHostInfo } from 'svc/edge-protocol';
 import { type Clock, type Tables } from 'svc/sdk';
 
-import { DeviceStore } from './device-store.ts';
+import { DeviceStore } from './store/device-store.ts';
 import { maxDevices } from './directory.ts';
-import { edgeStore } from './edge-store.ts';
+import { edgeStore } from './store/edge-store.ts';
 import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
-import { reportedHostStore } from './reported-host-store.ts';
+import { reportedHostStore } from './store/reported-host-store.ts';
 import { sameHost, shortOf, tellingAddresses } from './same-host.ts';
 import { nameOf } from './shown.ts';
-import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
+import type { DeviceDb, DeviceRow, DeviceTables } from './store/tables.ts';
 
 export interface ReportsParts {
   readonly tables: Tables<DeviceTables>;

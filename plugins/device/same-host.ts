@@ -1,6 +1,6 @@
 import type { ReportedHost } from 'svc/contracts/device';
 
-import type { DeviceRow } from './tables.ts';
+import type { DeviceRow } from './store/tables.ts';
 
 /** Addresses that every machine has. */
 const ownOfAny = /^(?:127\.|::1$|0\.0\.0\.0$|169\.254\.)/;

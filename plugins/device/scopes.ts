@@ -1,8 +1,8 @@
 import { type DeviceScope, deviceScope, type ScopeSource } from 'svc/query';
 import type { Tables } from 'svc/sdk';
 
-import { type DeviceFilter, DeviceStore } from './device-store.ts';
-import type { DeviceTables } from './tables.ts';
+import { type DeviceFilter, DeviceStore } from './store/device-store.ts';
+import type { DeviceTables } from './store/tables.ts';
 
 /** Selectors that are kept at a time; there are as many as there are kinds of members. */
 const maxKept = 1_000;

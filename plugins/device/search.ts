@@ -2,11 +2,11 @@ import type { EdgeEntry } from 'svc/contracts/edge';
 import type { DeviceScope } from 'svc/query';
 import type { Tables } from 'svc/sdk';
 
-import { DeviceStore } from './device-store.ts';
+import { DeviceStore } from './store/device-store.ts';
 import type { Measures, Values } from './measures.ts';
 import { type Comparison, figures, parseSearch, type Sort, type Term } from './search-terms.ts';
 import { nameOf, rolesOf, tagsOf } from './shown.ts';
-import type { DeviceRow, DeviceTables } from './tables.ts';
+import type { DeviceRow, DeviceTables } from './store/tables.ts';
 
 export interface SearchRequest {
   readonly search: string;

@@ -4,7 +4,7 @@ import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DeviceEdge, DeviceItem } from './schema.ts';
-import type { DeviceRow, EdgeRow } from './tables.ts';
+import type { DeviceRow, EdgeRow } from './store/tables.ts';
 
 export type ShownDevice = Static<typeof DeviceItem>;
 export type ShownEdge = Static<typeof DeviceEdge>;
