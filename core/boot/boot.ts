@@ -105,7 +105,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
       } catch (error) {
         log.warn(
           { event: 'boot.not_announced', error },
-          'writing the address that commands connect to failed',
+          'failed to write the address that commands connect to',
         );
         return false;
       }
@@ -201,7 +201,7 @@ function watchPlugins(
       .catch((error: unknown) =>
         log.error(
           { event: 'host.start_look_failed', error },
-          'checking for plugins that changed during startup failed',
+          'failed to check for plugins that changed during startup',
         ),
       );
   }, watchAfterMs);

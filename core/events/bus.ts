@@ -153,7 +153,7 @@ export class Bus<Owner> {
       // The port reports errors itself; what still comes through must not end the queue.
       log.error(
         { event: 'events.delivery_failed', subscriber: key, error, cause: messageOf(error) },
-        'delivering an event failed; this subscriber missed it',
+        'failed to deliver an event; this subscriber missed it',
       );
     }
   }

@@ -255,7 +255,7 @@ export class PluginHost {
       .catch((error: unknown) =>
         this.#ports
           .log('host')
-          .error({ event: 'host.reconcile_failed', error }, 'reconciling plugins failed'),
+          .error({ event: 'host.reconcile_failed', error }, 'failed to reconcile plugins'),
       );
   }
 

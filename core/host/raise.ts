@@ -99,7 +99,7 @@ export async function raise(
     void chargeFaults(tables, ports.registry.current, charge).catch((error: unknown) =>
       ports
         .log('host')
-        .warn({ event: 'host.contributions_unchecked', error }, 'checking contributions failed'),
+        .warn({ event: 'host.contributions_unchecked', error }, 'failed to check contributions'),
     );
     await watch.run('start', () => start(definition, activated, previous !== undefined));
     return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };
@@ -118,7 +118,7 @@ export async function raise(
       .log('host')
       [record.cause === cause ? 'debug' : 'warn'](
         { event: 'host.plugin_failed', plugin: manifest.id, stage: watch.stage, error },
-        `starting ${manifest.id} failed: ${cause}${kept}`,
+        `failed to start ${manifest.id}: ${cause}${kept}`,
       );
     const attempt = watch.attempt(generation.number, false, cause);
     return { attempt: { ...attempt, passing: mayPass(error) }, compiled, draft: undefined };

@@ -248,7 +248,7 @@ export class Reconciler {
         blockedCause(record, this.#roster.all, current))
       : '';
     const cause =
-      unmet === '' ? undefined : `a change waits: ${unmet}; generation ${generation} keeps running`;
+      unmet === '' ? undefined : `change pending: ${unmet}; generation ${generation} keeps running`;
     if (cause !== undefined && cause !== record.cause) {
       this.#ports
         .log('host')

@@ -106,7 +106,7 @@ class Served {
     } catch (error) {
       this.#log.debug(
         { cause: messageOf(error) },
-        "lowering a thread's priority failed; the thread competes with requests",
+        "failed to lower a thread's priority; the thread competes with requests",
       );
     }
   }

@@ -83,7 +83,7 @@ export class StoredMasterKeys implements MasterKeys {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'storage.key_retire_failed', cause: messageOf(error) },
-        'retiring a replaced master key failed; retrying at the next start',
+        'failed to retire a replaced master key; retrying at the next start',
       );
     }
   }

@@ -260,7 +260,7 @@ export class Storage {
     } catch (error) {
       options.log.warn(
         { event: 'storage.close_incomplete', cause: messageOf(error) },
-        'closing the database cleanly failed; no data was lost, and the next start will check every page',
+        'failed to close the database cleanly; no data was lost, and the next start will check every page',
       );
     } finally {
       lock.release();

@@ -41,7 +41,7 @@ export default definePlugin({
         }
         log.warn(
           { event: 'alert-source.upkeep', cause: error.message },
-          'resolving alerts that were not re-sent failed; retrying in a minute',
+          'failed to resolve alerts that were not re-sent; retrying in a minute',
         );
       });
     scope.interval('resolve alerts that were not re-sent', upkeepMs, upkeep);

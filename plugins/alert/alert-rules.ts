@@ -59,7 +59,7 @@ export class AlertRules {
     const liveRules = new RuleMemory((cause) =>
       log.error(
         { event: 'alert.rule_not_applied', cause },
-        'applying a changed rule to the evaluator failed',
+        'failed to apply a changed rule to the evaluator',
       ),
     );
     const rules = new Rules({

@@ -143,7 +143,7 @@ export class Announcer {
     } catch (error) {
       log.warn(
         { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },
-        'notifying channels about an approval failed; retrying at the next sweep',
+        'failed to notify channels about an approval; retrying at the next sweep',
       );
     }
   }

@@ -67,7 +67,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.end_not_read', cause: messageOf(error) },
-            'reading new audit log entries failed; retrying with the next entry',
+            'failed to read new audit log entries; retrying with the next entry',
           ),
         );
     });
@@ -107,7 +107,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.checkpoint_failed', cause: messageOf(error) },
-            'signing an audit checkpoint failed; keeping the previous one',
+            'failed to sign an audit checkpoint; keeping the previous one',
           ),
         );
     await signEnd();

@@ -61,7 +61,7 @@ export class AuditChanges {
       } catch (error) {
         this.#log.warn(
           { event: 'changes.audit_unread', cause: messageOf(error) },
-          'reading changes from the audit log failed; retrying with the next entry',
+          'failed to read changes from the audit log; retrying with the next entry',
         );
       }
     }

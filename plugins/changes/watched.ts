@@ -196,7 +196,7 @@ export async function lookAgain(parts: WatchedParts): Promise<void> {
     } catch (error) {
       parts.log.debug(
         { watch: watch.prefix, cause: messageOf(error) },
-        'checking watched objects for changes failed; retrying in a minute',
+        'failed to check watched objects for changes; retrying in a minute',
       );
     }
   }

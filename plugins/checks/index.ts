@@ -68,7 +68,7 @@ export default definePlugin({
             ));
         } catch (error) {
           // They end by themselves, five minutes after the last sample.
-          log.debug({ check: name, cause: messageOf(error) }, 'ending check series failed');
+          log.debug({ check: name, cause: messageOf(error) }, 'failed to end check series');
         }
       },
     });

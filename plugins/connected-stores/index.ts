@@ -51,7 +51,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'connected-stores.not_read', cause: messageOf(error) },
-            'reading connected stores failed; retrying',
+            'failed to read connected stores; retrying',
           ),
         );
     // Not awaited: a store that hangs must not hold up the start, or the others.

@@ -132,7 +132,7 @@ export class Reader {
       if (state.failure === undefined) {
         log.warn(
           { event: 'connected-stores.read_failed', store: name, cause: detail },
-          'reading a connected store failed; its hosts have no new data; will retry',
+          'failed to read a connected store; its hosts have no new data; will retry',
         );
       }
       state.failure = { since: state.failure?.since ?? clock.now(), detail };
@@ -154,7 +154,7 @@ export class Reader {
     } catch (error) {
       log.debug(
         { store, cause: messageOf(error) },
-        'writing the status of a connected store to the metrics store failed',
+        'failed to write the status of a connected store to the metrics store',
       );
     }
   }

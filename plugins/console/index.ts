@@ -47,7 +47,7 @@ export default definePlugin({
       unread: (error) =>
         ctx.log.debug(
           { event: 'console.devices_unread', cause: messageOf(error) },
-          'reading the devices that members may see failed; not streaming changes to them',
+          'failed to read the devices that members may see; not streaming changes to them',
         ),
     });
 

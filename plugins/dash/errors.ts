@@ -7,7 +7,7 @@ export const errors = defineErrors('dash', {
     '{host} no longer accepts dash.token (status 401); create a new token there.',
   ],
   not_configured: ['conflict', "dash.url is not set: set it to Grafana's address."],
-  not_ready: ['upstream_error', 'Syncing to Grafana failed: {detail}'],
+  not_ready: ['upstream_error', 'Failed to sync to Grafana: {detail}'],
   running: ['conflict', 'A sync to Grafana is in progress; wait until it ends.'],
   no_token: [
     'conflict',

@@ -72,7 +72,7 @@ export class Names implements DeviceNames {
       ids.forEach((id) => this.#noted.add(id));
       this.#log.warn(
         { event: 'device.names_not_read', cause: messageOf(error) },
-        'reading changed device names failed; retrying',
+        'failed to read changed device names; retrying',
       );
       return false;
     }

@@ -55,7 +55,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           ctx.log.error(
             { event: 'dropins.not_settled', error },
-            'loading persona and skill files failed; retrying at the next change',
+            'failed to load persona and skill files; retrying at the next change',
           ),
         );
     };

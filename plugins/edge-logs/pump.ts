@@ -190,7 +190,7 @@ export class Pump {
     if (this.#failures++ === 0) {
       this.#parts.log.warn(
         { event: 'edge-logs.paused', cause: messageOf(error) },
-        'log reading paused: passing lines to the uplink failed; retrying',
+        'log reading paused: failed to pass lines to the uplink; retrying',
       );
     }
     this.trouble = `reading is paused: ${messageOf(error)}`;

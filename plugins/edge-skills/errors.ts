@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('edge-skills', {
   log_not_written: [
     'unavailable',
-    "Writing to this machine's skill log failed, so nothing was run; free some space on its disk.",
+    "Failed to write to this machine's skill log, so nothing was run; free some space on its disk.",
   ],
   skills_not_allowed: [
     'forbidden',

@@ -87,7 +87,7 @@ export class SkillRunner {
     } catch (error) {
       log.error(
         { event: 'edge-skills.log_failed', cause: messageOf(error) },
-        'writing to the skill log failed; no skills will run until it succeeds',
+        'failed to write to the skill log; no skills will run until it succeeds',
       );
       throw errors.log_not_written({ cause: error });
     }
@@ -121,7 +121,7 @@ export class SkillRunner {
         .catch((cause: unknown) =>
           log.error(
             { event: 'edge-skills.end_not_logged', cause: messageOf(cause) },
-            "writing a skill's result to the skill log failed",
+            "failed to write a skill's result to the skill log",
           ),
         );
     }

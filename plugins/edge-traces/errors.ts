@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-traces', {
-  not_stored: ['internal', 'Storing the export failed.'],
+  not_stored: ['internal', 'Failed to store the export.'],
   not_protobuf: ['invalid_argument', 'The body is not a protobuf ExportTraceServiceRequest.'],
   not_json: ['invalid_argument', 'The body is not JSON.'],
   not_an_object: [

@@ -65,7 +65,7 @@ export class Receiver {
       await listen(this.#server, port, address);
       this.#trouble = undefined;
     } catch (error) {
-      this.#trouble = `listening on port ${port} failed: ${messageOf(error)}`;
+      this.#trouble = `failed to listen on port ${port}: ${messageOf(error)}`;
       throw error;
     }
   }

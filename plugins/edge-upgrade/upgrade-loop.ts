@@ -71,7 +71,7 @@ export class UpgradeLoop {
     } catch (error) {
       this.#parts.log.error(
         { event: 'edge-upgrade.not_written', cause: messageOf(error) },
-        'storing the upgrade state failed; retrying at the next agent start',
+        'failed to store the upgrade state; retrying at the next agent start',
       );
     } finally {
       this.#working = false;

@@ -271,7 +271,7 @@ export class Upgrade {
     } catch (cause) {
       log.warn(
         { event: 'edge-upgrade.report_failed', job: order.job_id, state, cause: messageOf(cause) },
-        'reporting the upgrade state failed; retrying',
+        'failed to report the upgrade state; retrying',
       );
     }
   }

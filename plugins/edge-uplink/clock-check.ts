@@ -42,7 +42,7 @@ export class ClockCheck {
       // edge connected.
       log.debug(
         { event: 'uplink.clock_unknown', cause: messageOf(error) },
-        "comparing the clock with the manager's clock failed",
+        "failed to compare the clock with the manager's clock",
       );
     }
   }

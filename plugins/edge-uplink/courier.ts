@@ -97,7 +97,7 @@ export class Courier {
     if (this.#failingSince === undefined) {
       log.warn(
         { event: 'uplink.send_failed', lane, reason },
-        'sending to the manager failed; queued on disk for retry',
+        'failed to send to the manager; queued on disk for retry',
       );
     }
     this.#failingSince ??= clock.monotonic();

@@ -69,7 +69,7 @@ export class HostReport {
       this.#taken = undefined;
       log.warn(
         { event: 'uplink.report_failed', cause: messageOf(error) },
-        'reporting this machine to the manager failed; retrying within a minute',
+        'failed to report this machine to the manager; retrying within a minute',
       );
     }
   }

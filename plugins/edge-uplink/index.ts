@@ -153,7 +153,7 @@ async function openJournal({
         'the command journal is damaged; a command of the last ten minutes may run again if the manager repeats it; check the disk',
       ),
     onTrouble: (error) =>
-      log.error({ event: 'uplink.journal_failed', error }, 'writing the command journal failed'),
+      log.error({ event: 'uplink.journal_failed', error }, 'failed to write the command journal'),
   });
   scope.defer('journal', () => journal.close());
   return journal;

@@ -107,7 +107,7 @@ export class Link {
         const pause = waitAfter({ upMs: 0, error });
         log.warn(
           { event: 'uplink.connect_failed', cause: this.problem, retry_in_ms: Math.round(pause) },
-          'connecting to the manager failed; retrying',
+          'failed to connect to the manager; retrying',
         );
         await this.#pause.wait(signal.aborted ? 0 : pause);
       }

@@ -193,7 +193,7 @@ export class Supervisor {
       standing.lastError = messageOf(error);
       log.warn(
         { event: 'uplink.desired_not_applied', plugin: plugin.id, cause: messageOf(error) },
-        'applying the desired plugin state failed',
+        'failed to apply the desired plugin state',
       );
     } finally {
       standing.switching = false;

@@ -35,6 +35,6 @@ export const errors = defineErrors('edge', {
   ],
   skill_not_allowed: [
     'forbidden',
-    '{role} may not use {key}, which is {kind}; using it requires {wanted}.',
+    '{role} is not allowed to use {key}, which is {kind}; using it requires {wanted}.',
   ],
 });

@@ -76,7 +76,7 @@ export class Gate implements GateContract {
     if (wanted.length > 0 && !wanted.some(standing.holds)) {
       return refused(
         'role',
-        `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it needs ${wanted.join(' or ')}`,
+        `the role ${standing.role} is not allowed to use ${tool.key}, which is ${tool.class}; it needs ${wanted.join(' or ')}`,
       );
     }
     const unread = tool.reads?.find((area) => !mayRead(principal, area));
@@ -171,7 +171,7 @@ function personaRefusal(
   if (!classesOf[mode].includes(tool.class)) {
     return refused(
       'mode',
-      `${tool.key} is ${tool.class}, which ${name} may not use in the mode ${mode}`,
+      `${tool.key} is ${tool.class}, which ${name} is not allowed to use in the mode ${mode}`,
     );
   }
   return personaRefusal(within, tool);

@@ -56,7 +56,7 @@ export default definePlugin({
       try {
         await work();
       } catch (error) {
-        log.debug({ cause: messageOf(error) }, 'writing heartbeat samples failed');
+        log.debug({ cause: messageOf(error) }, 'failed to write heartbeat samples');
       }
     }
   },

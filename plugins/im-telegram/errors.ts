@@ -1,6 +1,6 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('im-telegram', {
-  no_updates: ['upstream_error', 'Fetching updates from Telegram failed: {reason}'],
+  no_updates: ['upstream_error', 'Failed to fetch updates from Telegram: {reason}'],
   invalid_app: ['invalid_argument', '{field} {message}'],
 });

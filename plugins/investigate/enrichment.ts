@@ -69,7 +69,7 @@ export class Enrichment {
       } catch (error) {
         log.warn(
           { event: 'investigate.not_enriched', cause: messageOf(error) },
-          'adding model comments to reports failed; retrying with the next report',
+          'failed to add model comments to reports; retrying with the next report',
         );
       } finally {
         this.#isRunning = false;

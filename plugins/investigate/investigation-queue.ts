@@ -111,7 +111,7 @@ export class InvestigationQueue {
     this.#lastOffer = next.catch((error: unknown) => {
       this.#parts.log.warn(
         { event: 'investigate.offer_failed', incident: incident.id, cause: messageOf(error) },
-        'enqueueing an investigation failed; retrying at the next sweep',
+        'failed to enqueue an investigation; retrying at the next sweep',
       );
     });
     return next;
@@ -338,7 +338,7 @@ export class InvestigationQueue {
     } catch (error) {
       log.debug(
         { event: 'investigate.untold', incident, cause: messageOf(error) },
-        'recording a skipped investigation in the incident timeline failed',
+        'failed to record a skipped investigation in the incident timeline',
       );
     }
   }

@@ -289,7 +289,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
-        'adding a finished investigation to the incident timeline failed; retrying at the next start',
+        'failed to add a finished investigation to the incident timeline; retrying at the next start',
       );
     }
   }
@@ -310,7 +310,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.end_not_kept', investigation: run.id, cause: messageOf(error) },
-        "storing an investigation's result failed; restarting it at the next start",
+        "failed to store an investigation's result; restarting it at the next start",
       );
     }
   }

@@ -33,7 +33,7 @@ export class Shelving {
       failed: (error, cause) =>
         log.warn(
           { event: 'investigate.reports_not_shelved', error },
-          `storing reports as documents failed: ${cause}`,
+          `failed to store reports as documents: ${cause}`,
         ),
       retryMs,
       later,

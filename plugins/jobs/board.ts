@@ -88,7 +88,7 @@ export class Board {
     } catch (error) {
       this.#log.warn(
         { event: 'jobs.source_failed', source: source.pluginId, cause: messageOf(error) },
-        "listing a plugin's jobs failed; omitting them",
+        "failed to list a plugin's jobs; omitting them",
       );
       return none;
     }

@@ -12,7 +12,7 @@ export const errors = defineErrors('mail', {
     'conflict',
     'mail.from is not set: set it to the sender address for e-mail from svc.',
   ],
-  unreachable: ['upstream_error', 'Sending an e-mail through {host} failed: {cause}'],
+  unreachable: ['upstream_error', 'Failed to send an e-mail through {host}: {cause}'],
   connection: ['upstream_error', '{cause}'],
   refused: ['conflict', '{host} rejected the e-mail: {said}'],
   later: ['unavailable', '{host} is not accepting the e-mail at the moment: {said}'],

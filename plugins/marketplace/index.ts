@@ -64,7 +64,7 @@ export default definePlugin({
       } catch (error) {
         log.error(
           { event: 'marketplace.not_recovered', cause: messageOf(error) },
-          'recovering interrupted pack changes failed',
+          'failed to recover interrupted pack changes',
         );
       }
     });

@@ -288,7 +288,7 @@ export class McpServers implements ToolSource {
       if (before?.error !== message) {
         log.warn(
           { event: 'mcp.tools_not_listed', server: entry.name, cause: message },
-          "listing an MCP server's tools failed; will retry",
+          "failed to list an MCP server's tools; will retry",
         );
       }
     }

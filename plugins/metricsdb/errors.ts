@@ -4,7 +4,7 @@ export const errors = defineErrors('metricsdb', {
   no_alert_rules: ['not_found', 'There are no alert rules: the plugin alert is not installed.'],
   rule_type: [
     'invalid_argument',
-    'not supported value {type} for the parameter type: use alert or record',
+    'unsupported value "{type}" for parameter "type": use alert or record',
   ],
   tsdb_limit: [
     'invalid_argument',

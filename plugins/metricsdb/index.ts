@@ -226,7 +226,7 @@ function keepSettled(
       .catch((error: unknown) =>
         log.warn(
           { event: 'metricsdb.settings_not_applied', cause: messageOf(error) },
-          'applying changed settings to the metrics store failed; change a setting again, or restart svc',
+          'failed to apply changed settings to the metrics store; change a setting again, or restart svc',
         ),
       );
   watchedKeys.forEach((key) => settings.watch<unknown>(key, settle));

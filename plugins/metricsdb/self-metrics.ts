@@ -71,7 +71,7 @@ export function selfMetrics(
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },
-        'reading metrics store statistics failed; retrying in 15 s',
+        'failed to read metrics store statistics; retrying in 15 s',
       );
     }
   });

@@ -101,7 +101,7 @@ const providerPorts = (ctx: PluginContext): ConstructorParameters<typeof HttpPro
   told: (fields) =>
     ctx.log.warn(
       { event: 'model.list_unknown', ...fields },
-      "listing a provider's models failed; showing known models",
+      "failed to list a provider's models; showing known models",
     ),
 });
 

@@ -7,8 +7,11 @@ export const errors = defineErrors('packs', {
     'invalid_argument',
     'fetch() only accepts URLs that begin with https:// or http://.',
   ],
-  denied_host: ['forbidden', '{id} may not call {host}: "hosts" in its permissions lists {hosts}.'],
-  beyond_ceiling: ['forbidden', '{id} may not call {host}: {cause}'],
+  denied_host: [
+    'forbidden',
+    '{id} is not allowed to call {host}: "hosts" in its permissions lists {hosts}.',
+  ],
+  beyond_ceiling: ['forbidden', '{id} is not allowed to call {host}: {cause}'],
   fetch_limited: [
     'rate_limited',
     '{id} may make {atOnce} requests at once and {perMinute} per minute; try again later.',

@@ -42,7 +42,7 @@ export default definePlugin({
       onFailed: async (_tx, { payload, cause }) =>
         log.error(
           { event: 'password-reset.unsent', kind: payload.kind, cause },
-          'sending a password e-mail failed; test the mail server with "svc mail test"',
+          'failed to send a password e-mail; test the mail server with "svc mail test"',
         ),
     });
     events.on(personChanged, ({ id }) => resets.follow(id));

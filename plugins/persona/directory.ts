@@ -112,7 +112,7 @@ export class Directory implements PersonaDirectory {
     } catch (error) {
       log.warn(
         { event: 'persona.names_not_looked_up', error: messageOf(error) },
-        'looking up the names in a question failed; routing by the words of the question only',
+        'failed to look up the names in a question; routing by the words of the question only',
       );
       return [];
     }

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('programs', {
   not_running: ['unavailable', '{label} is {state}{detail}.'],
   stopped_early: ['unavailable', '{label} was stopped before it finished.'],
-  not_started: ['unavailable', 'Starting {label} failed: {cause}'],
+  not_started: ['unavailable', 'Failed to start {label}: {cause}'],
   program_name: [
     'invalid_argument',
     '{id} starts a program named "{name}"; use lower-case letters, digits and dashes.',

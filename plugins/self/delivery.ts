@@ -87,7 +87,7 @@ export class Delivery {
       this.#failing.add(signal);
       this.#log.warn(
         { event: 'self.delivery_failed', signal, cause },
-        "storing self-monitoring data failed; retrying until the backlog is full; check this signal's store",
+        "failed to store self-monitoring data; retrying until the backlog is full; check this signal's store",
       );
     }
   }

@@ -35,7 +35,7 @@ export function believedClock({
       } catch (error) {
         log.debug(
           { cause: messageOf(error) },
-          'storing the current time failed; retrying in a minute',
+          'failed to store the current time; retrying in a minute',
         );
       }
     }

@@ -134,7 +134,7 @@ export class EdgeTools implements ToolSource {
       }
       this.#parts.log.debug(
         { edge_id: edgeId, cause: messageOf(error) },
-        "listing an edge's skills failed",
+        "failed to list an edge's skills",
       );
     }
   }

@@ -72,7 +72,7 @@ export class HostMirror {
       }
       this.#log.warn(
         { event: 'topology.mirror_failed', cause: error.message },
-        'updating host nodes from devices failed; retrying',
+        'failed to update host nodes from devices; retrying',
       );
       return false;
     }

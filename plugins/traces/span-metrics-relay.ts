@@ -85,7 +85,7 @@ class SpanMetricsRelay {
       this.#lost.add(rows);
       this.#log.warn(
         { event: 'traces.span_metrics_lost', cause: messageOf(error), rows },
-        'writing span metrics failed; the next batch includes these counts',
+        'failed to write span metrics; the next batch includes these counts',
       );
     }
   }

@@ -11,5 +11,5 @@ export const errors = defineErrors('websearch', {
     'forbidden',
     'web_read can only read pages that web_search has found within the last hour; search for the page, and pass its address exactly as found.',
   ],
-  page: ['upstream_error', 'Reading the page failed: {why}'],
+  page: ['upstream_error', 'Failed to read the page: {why}'],
 });

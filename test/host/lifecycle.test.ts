@@ -62,7 +62,7 @@ describe('a house of plugins', () => {
       { 'index.ts': activating('') },
     );
     const sentence =
-      /a change waits: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 keeps running/;
+      /change pending: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 keeps running/;
     await assert.rejects(house.host.reload('user'), sentence);
     assert.equal(house.host.explain('user').state, 'active');
     assert.match(house.host.explain('user').cause!, sentence);

@@ -243,7 +243,7 @@ describe('watching folders', () => {
     await shows('the first call', () => calls === 1);
     folder.write('b.md', '1');
     await shows('the second call', () => calls === 2);
-    assert.deepEqual(log.lines, Array(2).fill('error: applying changed files failed'));
+    assert.deepEqual(log.lines, Array(2).fill('error: failed to apply changed files'));
   });
 
   test('asks the files themselves when the system has no watches left, and says so once', async (t) => {

@@ -43,7 +43,7 @@ export function tellSystemd(
       if (error && !told) {
         told = true;
         complain(
-          `svc: notifying systemd of ${state} failed, so systemd may take svc for hung or not started: ${messageOf(error)}`,
+          `svc: failed to notify systemd of ${state}, so systemd may assume that svc hangs or has not started: ${messageOf(error)}`,
         );
       }
     });

@@ -99,7 +99,7 @@ export class RootWatch {
     if (!exhausted.has((error as NodeJS.ErrnoException).code)) {
       log.warn(
         { event: 'watch.part_failed', root, cause },
-        'watching a subfolder of a watched folder failed',
+        'failed to watch a subfolder of a watched folder',
       );
     } else if (!this.#polls) {
       this.#polls = true;

@@ -26,7 +26,7 @@ export function watchFolders({
     } catch (error) {
       log.error(
         { event: 'watch.change_failed', cause: messageOf(error), paths: [...paths].slice(0, 10) },
-        'applying changed files failed',
+        'failed to apply changed files',
       );
     }
   };

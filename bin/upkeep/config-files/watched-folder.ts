@@ -88,7 +88,7 @@ export class WatchedFolder {
       this.#write({ folder, at: timestamp(Date.now()), changes: changes.length }, dataDir);
     } catch (error) {
       this.#failedAt = performance.now();
-      say(`applying the files of ${folder} failed: ${messageOf(error)}`, true);
+      say(`failed to apply the files of ${folder}: ${messageOf(error)}`, true);
       this.#write(
         { folder, at: timestamp(Date.now()), changes: 0, problem: messageOf(error) },
         dataDir,

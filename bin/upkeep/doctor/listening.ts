@@ -24,7 +24,7 @@ export const listening =
           ? ok(subject, `${address} is free`)
           : fail(
               subject,
-              `listening on ${address} failed: ${messageOf(error)}`,
+              `failed to listen on ${address}: ${messageOf(error)}`,
               `correct ${setting}`,
             );
       case 'EADDRINUSE': {
@@ -44,7 +44,7 @@ export const listening =
       default:
         return fail(
           subject,
-          `listening on ${address} failed: ${messageOf(error)}`,
+          `failed to listen on ${address}: ${messageOf(error)}`,
           `set ${setting} to an address of this machine`,
         );
     }

@@ -61,7 +61,7 @@ export const errors = defineErrors('update', {
   ],
   restore_failed: [
     'conflict',
-    'restoring the backup {dir} failed: {stderr}; run "svc backup restore" and start svc again',
+    'failed to restore the backup {dir}: {stderr}; run "svc backup restore" and start svc again',
   ],
   rolled_back: [
     'conflict',

@@ -34,7 +34,7 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
           route: exchange.label,
           cause: messageOf(error),
         },
-        "rechecking a stream's caller failed; will retry",
+        "failed to recheck the permissions of a stream's caller; will retry",
       );
       if (unanswered >= maxUnanswered) {
         ended();

@@ -183,7 +183,7 @@ export class Exchange implements ObservedRequest {
           route: this.label,
           cause: messageOf(error),
         },
-        "releasing a request's body quota failed; its plugin's usage may be overcounted",
+        "failed to release a request's body quota; its plugin's usage may be overcounted",
       );
     }
     // The signal of a socket aborts when its connection closes.

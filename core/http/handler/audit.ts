@@ -139,7 +139,7 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
         route: exchange.label,
         cause: messageOf(cause),
       },
-      'writing a refused call to the audit log failed',
+      'failed to write a refused call to the audit log',
     );
   });
 }

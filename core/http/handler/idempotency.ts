@@ -59,7 +59,7 @@ export class Claim {
           route: this.row.route,
           cause: messageOf(error),
         },
-        'storing a response for idempotent retries failed; retries will be refused',
+        'failed to store a response for idempotent retries; retries will be refused',
       );
     }
   }

@@ -101,7 +101,7 @@ export class DiskGuard {
       void this.#enterReadOnly('the disk is full').catch((error: unknown) =>
         this.#log.warn(
           { event: 'storage.trim_failed', cause: messageOf(error) },
-          'trimming the database log on the full disk failed; retrying until there is space',
+          'failed to trim the database log on the full disk; retrying until there is space',
         ),
       );
     } else if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
@@ -128,7 +128,7 @@ export class DiskGuard {
         this.#warning = `the data folder ${this.#dataDir} cannot be checked: ${cause}`;
         this.#log.warn(
           { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause },
-          "checking the data folder's free space failed",
+          "failed to check the data folder's free space",
         );
       })
       .finally(() => {

@@ -76,7 +76,7 @@ export class BuiltInRules {
       if (this.#cause === undefined) {
         log.warn(
           { event: 'alert.built_ins_not_installed', cause: messageOf(error) },
-          'installing the built-in rules failed; retrying every 30 s',
+          'failed to install the built-in rules; retrying every 30 s',
         );
       }
       this.#cause = messageOf(error);

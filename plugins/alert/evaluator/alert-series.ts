@@ -234,7 +234,7 @@ export class AlertSeries {
       this.#out = true;
       this.#parts.log.warn(
         { event: 'alert.series_not_written', cause },
-        'writing ALERTS series failed; dropping samples until the metrics store accepts them',
+        'failed to write ALERTS series; dropping samples until the metrics store accepts them',
       );
     }
   }

@@ -102,7 +102,7 @@ export class Evaluation {
         .catch((error: unknown) =>
           log.error(
             { event: 'alert.tick_failed', cause: messageOf(error) },
-            'evaluating alert rules failed',
+            'failed to evaluate alert rules',
           ),
         );
     });

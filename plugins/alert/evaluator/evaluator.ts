@@ -275,7 +275,7 @@ export class Evaluator {
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;
-      scheduled.failed(`storing results failed: ${messageOf(error)}`, this.#parts.clock.now());
+      scheduled.failed(`failed to store its results: ${messageOf(error)}`, this.#parts.clock.now());
     } finally {
       scheduled.running = false;
     }

@@ -139,7 +139,7 @@ export class Findings {
           cause: messageOf(error),
           rules: batch.map(({ finding }) => finding.rule.rule_key).slice(0, 5),
         },
-        'storing rule results failed; re-evaluating at the next interval',
+        'failed to store rule results; re-evaluating at the next interval',
       );
       batch.forEach(({ fail }) => fail(error));
     }

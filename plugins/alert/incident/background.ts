@@ -175,7 +175,7 @@ export class Backgrounds {
       // A store that does not answer is an incident of its own; this one is told without its past.
       log.debug(
         { incident: incident.id, cause: messageOf(error) },
-        "reading an incident's history failed; sending the message without it",
+        "failed to read an incident's history; sending the message without it",
       );
       return [];
     }

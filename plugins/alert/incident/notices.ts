@@ -95,7 +95,7 @@ export class NoticeQueue {
       } catch (error) {
         log.warn(
           { event: 'alert.notices_not_accepted', cause: messageOf(error) },
-          'passing notifications to the notify plugin failed; retrying as a job',
+          'failed to pass notifications to the notify plugin; retrying as a job',
         );
       }
     }

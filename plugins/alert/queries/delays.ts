@@ -34,7 +34,7 @@ export class Delays {
         } catch (error) {
           log.debug(
             { cause: messageOf(error), store },
-            "reading a store's driver failed; keeping the last known delay",
+            "failed to read a store's driver; keeping the last known delay",
           );
         }
       }),

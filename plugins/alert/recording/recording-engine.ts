@@ -53,7 +53,7 @@ export class RecordingEngine {
       void this.tick().catch((error: unknown) =>
         log.error(
           { event: 'alert.recorder_tick_failed', cause: messageOf(error) },
-          'evaluating recording rules failed',
+          'failed to evaluate recording rules',
         ),
       );
     });

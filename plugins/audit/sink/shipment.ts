@@ -171,7 +171,7 @@ export class Shipment {
     if (this.#failing === undefined) {
       log.warn(
         { event: 'audit.sink_failed', cause },
-        'shipping the audit log failed; keeping its entries to ship later',
+        'failed to ship the audit log; keeping its entries to ship later',
       );
     }
     this.#failing = { since: this.#failing?.since ?? clock.now(), cause };

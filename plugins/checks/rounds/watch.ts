@@ -154,7 +154,7 @@ export class Watch {
       }
     } catch (error) {
       this.#keep(rows);
-      this.#parts.log.debug({ cause: messageOf(error) }, 'writing check samples failed');
+      this.#parts.log.debug({ cause: messageOf(error) }, 'failed to write check samples');
     }
   }
 

@@ -75,7 +75,7 @@ export class Scraper {
       } else {
         this.#log.warn(
           { event: 'hostmetrics.scrape_failed', job, url, cause },
-          'scraping a target failed; retrying at the next interval',
+          'failed to scrape a target; retrying at the next interval',
         );
       }
     }

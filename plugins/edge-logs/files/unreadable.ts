@@ -27,7 +27,7 @@ export class Unreadable {
       ...(refused === undefined
         ? []
         : [
-            `${named(this.#forbidden)} may not be read under this machine's policy; the machine's owner can add ${refused} to "logs.paths" in policy.yaml`,
+            `${named(this.#forbidden)} cannot be read because this machine's policy does not allow it; the machine's owner can add ${refused} to "logs.paths" in policy.yaml`,
           ]),
     ];
     return sentences.length === 0 ? undefined : sentences.join('; ');
@@ -38,7 +38,7 @@ export class Unreadable {
       this.#paths.add(path);
       this.#log.warn(
         { event: 'edge-logs.open_failed', path, cause: messageOf(error) },
-        'opening a log file failed; retrying at each scan',
+        'failed to open a log file; retrying at each scan',
       );
     }
   }

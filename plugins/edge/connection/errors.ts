@@ -7,7 +7,7 @@ export const errors = defineErrors('edge', {
   ],
   no_event: ['invalid_argument', 'There is no event {event}; known events: {list}.'],
   connection_over: ['unavailable', 'This connection no longer belongs to an edge.'],
-  event_not_stored: ['unavailable', 'Storing the event failed; send it again.'],
+  event_not_stored: ['unavailable', 'Failed to store the event; send it again.'],
   conflict: [
     'forbidden',
     'Several machines are using the keys of edge {id}; on the manager, choose which one to keep ("svc edge resolve").',

@@ -72,7 +72,7 @@ export class Introductions {
           record.deviceReason ??= messageOf(error);
           this.#parts.log.warn(
             { event: 'edge.binding_failed', edge: record.id, cause: messageOf(error) },
-            'binding an edge to its device failed; retrying when it next connects',
+            'failed to bind an edge to its device; retrying when it next connects',
           );
         })
         .finally(() => {

@@ -87,7 +87,7 @@ export class LocalEdge {
       }
       log.warn(
         { event: 'edge.local_not_enrolled', cause: error.message },
-        'enrolling the local agent failed; restart svc to retry',
+        'failed to enrol the local agent; restart svc to retry',
       );
       return;
     }

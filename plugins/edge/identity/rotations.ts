@@ -90,7 +90,7 @@ export class Rotations {
     } catch (error) {
       log.warn(
         { event: 'edge.rotation_not_offered', edge: record.id, cause: messageOf(error) },
-        'offering the new secret to an edge failed; both secrets stay valid until it accepts the new one or the old one expires',
+        'failed to offer the new secret to an edge; both secrets stay valid until it accepts the new one or the old one expires',
       );
     } finally {
       this.#asked.delete(session);
@@ -167,7 +167,7 @@ export class Rotations {
       .catch((error: unknown) => {
         this.#parts.log.warn(
           { event: 'edge.secret_not_deleted', edge: record.id, cause: messageOf(error) },
-          'deleting a revoked secret failed; retrying when the edge reconnects or the secret expires',
+          'failed to delete a revoked secret; retrying when the edge reconnects or the secret expires',
         );
       });
   }

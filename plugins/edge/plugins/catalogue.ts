@@ -63,7 +63,7 @@ export class Catalogue {
     } catch (error) {
       this.#log.warn(
         { event: 'edge.plugin_file_unreadable', plugin: id, cause: messageOf(error) },
-        "reading a plugin's edge.json failed; the plugin is not offered to edges",
+        "failed to read a plugin's edge.json; the plugin is not offered to edges",
       );
       return undefined;
     }

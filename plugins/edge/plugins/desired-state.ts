@@ -101,7 +101,7 @@ export class DesiredState {
       // Offline, late, or it has refused: it is tried again in a while, and at its next connection.
       log.warn(
         { event: 'edge.config_not_applied', edge: record.id, cause: messageOf(error) },
-        'applying plugin configuration on an edge failed; retrying within a minute',
+        'failed to apply plugin configuration on an edge; retrying within a minute',
       );
       return;
     } finally {

@@ -115,7 +115,7 @@ export class Upgrades {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'edge.upgrade_not_stored', edge: record.id, cause: messageOf(error) },
-        "storing an upgrade's state failed; the edge will resend it",
+        "failed to store an upgrade's state; the edge will resend it",
       );
       throw error;
     }
@@ -162,7 +162,7 @@ export class Upgrades {
         edgeId,
         jobId,
         'failed',
-        `sending the order to the edge failed: ${messageOf(error)}`,
+        `failed to send the order to the edge: ${messageOf(error)}`,
       );
       throw error;
     }

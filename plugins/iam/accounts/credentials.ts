@@ -73,7 +73,7 @@ export class Credentials implements PasswordsContract {
       // The password was right; a stronger hash of it can wait for a calmer moment.
       log.info(
         { user_id: id, cause: messageOf(error) },
-        'upgrading an old password hash failed; retrying at the next sign-in',
+        'failed to upgrade an old password hash; retrying at the next sign-in',
       );
     }
   }

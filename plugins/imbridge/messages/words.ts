@@ -14,7 +14,7 @@ const english = {
   groupCode: 'Send codes in a direct message to the bot only; get a new one and send it there.',
   unlinkedNow: 'This account is no longer linked.',
   notLinked: 'This account is not linked.',
-  forbidden: 'Your role {role} may not do this.',
+  forbidden: 'Your role {role} does not have permission to do this.',
   noCommand: 'There is no command {name}; see /help.',
   usage: 'Usage: {usage}',
   acked: 'Incident {id} is acknowledged by {name}.',

@@ -8,6 +8,6 @@ export const errors = defineErrors('im', {
     '"endpoint" must identify an app and one of its conversations: im:<app id>/<conversation id>.',
   ],
   no_route: ['unavailable', 'The plugin that handles this is not enabled.'],
-  forbidden: ['forbidden', 'The role {role} may not see this.'],
-  may_not: ['forbidden', 'The role {role} may not do this.'],
+  forbidden: ['forbidden', 'The role {role} does not have permission to view this.'],
+  may_not: ['forbidden', 'The role {role} does not have permission to do this.'],
 });

@@ -67,7 +67,7 @@ export class Embedding implements QuestionEmbedder {
       failed: (error, cause) =>
         parts.log.warn(
           { event: 'knowledge.embedding_delayed', error },
-          `embedding documents failed; retrying: ${cause}`,
+          `failed to embed documents; retrying: ${cause}`,
         ),
       retryMs,
       later: parts.later,
@@ -109,7 +109,7 @@ export class Embedding implements QuestionEmbedder {
       this.#restsUntil = now() + retryMs;
       log.warn(
         { event: 'knowledge.question_not_embedded', error },
-        `embedding a query failed; falling back to keyword search for 30 s: ${messageOf(error)}`,
+        `failed to embed a query; falling back to keyword search for 30 s: ${messageOf(error)}`,
       );
       return undefined;
     }

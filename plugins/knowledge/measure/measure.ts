@@ -67,7 +67,7 @@ export class Measure {
       failed: (error, cause) =>
         parts.log.warn(
           { event: 'knowledge.measure_delayed', error },
-          `measuring the embedding model failed; using keyword search until it succeeds: ${cause}`,
+          `failed to measure the embedding model; using keyword search until it succeeds: ${cause}`,
         ),
       retryMs,
       later: parts.later,

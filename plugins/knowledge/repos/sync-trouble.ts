@@ -19,7 +19,8 @@ export const troubles = {
   key_refused: 'the server does not accept the SSH key; add the public key of the identity there',
   host_key_changed:
     'the host key of the SSH server does not match the pinned one: it was reinstalled, or the connection is intercepted. Compare its key (ssh-keyscan HOST | ssh-keygen -lf -) with the fingerprint at the SSH identity; if it is right, unpin the host (PATCH /api/v1/knowledge/ssh-identities/ID, forget_hosts) and sync again',
-  repository_gone: 'there is no repository at this address, or these credentials may not read it',
+  repository_gone:
+    'there is no repository at this address, or these credentials do not give access to it',
   branch_gone:
     'the server has no such branch; create it there, or set another branch for this repository',
   folder_gone:
@@ -27,7 +28,7 @@ export const troubles = {
   no_pages: 'the site lists no page that svc may read; check its sitemap.xml and its robots.txt',
   damaged: 'the data of the server is damaged or not allowed, and nothing was imported',
   not_possible: 'this machine lacks a program that a sync needs',
-  not_kept: 'writing to the database of svc failed',
+  not_kept: "failed to write to svc's database",
   git_failed: 'git failed',
 } as const;
 

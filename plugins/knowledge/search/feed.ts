@@ -82,7 +82,7 @@ export class Feed {
       failed: (error, cause) => {
         parts.log.warn(
           { event: 'knowledge.index_delayed', error },
-          `indexing documents failed; retrying: ${cause}`,
+          `failed to index documents; retrying: ${cause}`,
         );
         // A file that SQLite finds damaged does not heal; and what was made anew may be half of one.
         this.#wantsAnew ||=

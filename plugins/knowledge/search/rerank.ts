@@ -83,7 +83,7 @@ export class Reranker {
       this.#restsUntil = now() + restMs;
       log.warn(
         { event: 'knowledge.rerank_failed', error },
-        `reordering search results failed; keeping their order for 60 s: ${messageOf(error)}`,
+        `failed to reorder search results; keeping their order for 60 s: ${messageOf(error)}`,
       );
       return undefined;
     }

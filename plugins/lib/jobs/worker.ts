@@ -300,7 +300,7 @@ export class Worker {
       this.#isTroubled = true;
       this.#parts.log.error(
         { event: 'jobs.storage_failed', cause: messageOf(error) },
-        'reading or writing jobs failed; retrying',
+        'failed to read or write jobs; retrying',
       );
     }
   }

@@ -144,7 +144,7 @@ export function keepNamed(
       .catch((error: unknown) =>
         log.warn(
           { event: 'store.names_not_sent', cause: messageOf(error) },
-          'sending names of devices to the store failed; queries find the earlier names until one changes again',
+          'failed to send names of devices to the store; queries find the earlier names until one changes again',
         ),
       );
   onNamed(() => void send());

@@ -13,7 +13,7 @@ export function keepSettled(
       .catch((error: unknown) =>
         log.warn(
           { event: 'store.settings_not_applied', cause: messageOf(error) },
-          'applying changed settings to the store failed; change a setting again, or restart svc',
+          'failed to apply changed settings to the store; change a setting again, or restart svc',
         ),
       );
   for (const key of keys) {

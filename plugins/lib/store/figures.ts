@@ -27,7 +27,7 @@ export function followFigures<Status>(
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },
-        `reading ${store} statistics failed; retrying in 15 s`,
+        `failed to read ${store} statistics; retrying in 15 s`,
       );
     }
   });

@@ -135,7 +135,7 @@ export class Upkeep {
         this.#tryAgainAt = this.#parts.now() + pauseMs;
         this.#parts.log.warn(
           { event: 'logs.block_not_written', cause: messageOf(error) },
-          'writing a log block failed; lines stay in memory and in the WAL; retrying',
+          'failed to write a log block; lines stay in memory and in the WAL; retrying',
         );
       })
       .finally(() => {

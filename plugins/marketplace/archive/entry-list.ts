@@ -128,7 +128,7 @@ function checkedName(name: string): string | undefined {
   }
   if (!/^[A-Za-z0-9._@+(),&~'!#%=[\] /-]+$/.test(path)) {
     throw refused(
-      `${shown(name)} has characters that names in a pack may not have: use letters, digits, dots, dashes and underscores`,
+      `${shown(name)} has characters that are not allowed in the names of a pack: use letters, digits, dots, dashes and underscores`,
     );
   }
   const odd = parts.find((part) => windowsDevices.test(part) || /^ |[. ]$/.test(part));

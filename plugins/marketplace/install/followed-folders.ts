@@ -48,7 +48,7 @@ export class FollowedFolders {
             folder: linked,
             cause: messageOf(error),
           },
-          'installing a linked folder failed; keeping the previous version',
+          'failed to install a linked folder; keeping the previous version',
         );
       }
     }

@@ -64,7 +64,7 @@ export class Leftovers {
     } catch (error) {
       this.#parts.log.error(
         { event: 'marketplace.not_cleaned', pack: change.pack_id, cause: messageOf(error) },
-        "removing a pack's leftovers failed; will retry",
+        "failed to remove a pack's leftovers; will retry",
       );
     }
   }

@@ -309,7 +309,7 @@ export class PackService {
       } catch (error) {
         log.error(
           { event: 'marketplace.rescan_failed', pack: packId, cause: messageOf(error) },
-          'rescanning an installed pack failed',
+          'failed to rescan an installed pack',
         );
       }
     }

@@ -165,7 +165,7 @@ export class Registries {
       if (error !== null) {
         this.#parts.log.warn(
           { event: 'marketplace.registry_not_read', registry: name, cause: error },
-          'reading a registry failed; keeping its previous list',
+          'failed to read a registry; keeping its previous list',
         );
       }
     }

@@ -22,7 +22,8 @@ const CalcName = oneOf(calcs);
 const Color = Type.String({
   pattern: '^(#[0-9A-Fa-f]{3,8}|rgba?\\([0-9., %]{1,40}\\)|[a-z]{3,20}|thresholds)$',
   examples: ['#73BF69'],
-  description: 'CSS color, or thresholds to use the color of the threshold that is reached',
+  description:
+    'CSS color, or "thresholds" to use the color of the threshold that the value has reached',
 });
 
 export const PanelQuery = Type.Object(

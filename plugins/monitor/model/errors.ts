@@ -45,11 +45,11 @@ export const errors = defineErrors('monitor', {
   no_users_panels: ['not_found', 'No user has added panels to dashboard {uid}.'],
   too_many_on_dashboard: [
     'conflict',
-    'The dashboard {uid} would have more than {max} user-added panels; add some of them to another dashboard.',
+    'Dashboard {uid} can have at most {max} user-added panels; add some of them to another dashboard.',
   ],
   too_many_panels: [
     'conflict',
-    'There would be more than {max} panels; delete some that are no longer needed.',
+    'All dashboards together can have at most {max} user-added panels; delete some that are no longer needed.',
   ],
   no_panel: ['not_found', 'There is no panel {id}.'],
   label_values_form: [

@@ -19,7 +19,7 @@ export function panelErrorOf(error: unknown, log: Logger): PanelError {
     return { kind: 'variable', message };
   }
   if (!isSvcError(error) || error.code === 'internal') {
-    log.error({ event: 'monitor.panel_failed', cause: message }, 'rendering a panel failed');
+    log.error({ event: 'monitor.panel_failed', cause: message }, 'failed to render a panel');
     return { kind: 'internal', message: 'the server failed; its log has the error' };
   }
   const kind = kindOf(error);

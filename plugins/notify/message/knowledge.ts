@@ -124,7 +124,7 @@ export class Knowledge {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'notify.context_unread', what, cause: messageOf(error) },
-        "reading an incident's context failed; sending the message without it",
+        "failed to read an incident's context; sending the message without it",
       );
       return undefined;
     }

@@ -254,7 +254,7 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   if (!isSvcError(error)) {
     return {
       result: 'failed',
-      reason: `composing the message failed: ${reason}`,
+      reason: `failed to compose the message: ${reason}`,
       degraded: false,
       unclear: false,
     };

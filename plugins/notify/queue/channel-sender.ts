@@ -272,8 +272,8 @@ export class ChannelSender {
           cause: result.reason,
         },
         again
-          ? 'delivering a notification failed; will retry'
-          : 'delivering a notification failed; giving up',
+          ? 'failed to deliver a notification; will retry'
+          : 'failed to deliver a notification; giving up',
       );
     }
   }

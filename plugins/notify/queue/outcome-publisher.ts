@@ -126,7 +126,7 @@ export class OutcomePublisher {
       } catch (error) {
         this.#parts.log.debug(
           { event: 'notify.outcomes_not_recorded', cause: messageOf(error) },
-          'recording delivery outcomes in bulk failed; recording one by one',
+          'failed to record delivery outcomes in bulk; recording one by one',
         );
       }
     }
@@ -179,7 +179,7 @@ export class OutcomePublisher {
       });
       log.warn(
         { event: 'notify.outcome_not_recorded', delivery: row.id, times, cause: messageOf(error) },
-        'recording a delivery outcome on its incident failed; retrying',
+        'failed to record a delivery outcome on its incident; retrying',
       );
       return false;
     }

@@ -163,7 +163,7 @@ class SupervisedChild implements Child {
         .catch((error: unknown) =>
           this.#options.log.error(
             { event: 'packs.idle_not_ended', cause: messageOf(error) },
-            'stopping an idle pack process failed',
+            'failed to stop an idle pack process',
           ),
         );
     }, ms).unref();

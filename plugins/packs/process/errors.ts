@@ -25,6 +25,6 @@ export const errors = defineErrors('packs', {
     'invalid_argument',
     'A child process cannot be given the environment variable {name}: it would change how the process starts.',
   ],
-  no_child: ['unavailable', 'Starting a child process failed: {cause}'],
+  no_child: ['unavailable', 'Failed to start a child process: {cause}'],
   too_late: ['internal', '{what}'],
 });

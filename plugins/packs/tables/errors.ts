@@ -30,7 +30,7 @@ export const errors = defineErrors('packs', {
   ],
   word_closed: [
     'invalid_argument',
-    '{where} uses "{word}", which packs may not use; if it is part of a string, pass the string as a value.',
+    '{where} uses "{word}", which packs are not allowed to use; if it is part of a string, pass the string as a value.',
   ],
   tables_process: ['unavailable', 'The process for its tables {text}'],
 });

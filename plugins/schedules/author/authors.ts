@@ -33,7 +33,9 @@ export class Authors {
       return { objection: `its author no longer has the permission ${missing}` };
     }
     if (selectors !== undefined && place !== 'timeline') {
-      return { objection: `its author sees some devices only, and may not deliver to a ${place}` };
+      return {
+        objection: `its author sees only some devices and is not allowed to deliver to a ${place}`,
+      };
     }
     return {
       principal: {

@@ -83,7 +83,7 @@ export class Triggers {
     this.#last = this.#last.then(work).catch((error: unknown) => {
       log.warn(
         { event: 'schedules.trigger_failed', trigger, cause: messageOf(error) },
-        'starting schedules failed; retrying at the next sweep',
+        'failed to start schedules; retrying at the next sweep',
       );
     });
     return this.#last;

@@ -333,7 +333,7 @@ class Store implements TracesStore {
           cause: messageOf(error),
           waiting: this.#waiting.length,
         },
-        'writing a trace block failed; spans stay in the WAL; retrying',
+        'failed to write a trace block; spans stay in the WAL; retrying',
       );
     }
   }

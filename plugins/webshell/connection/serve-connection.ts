@@ -114,7 +114,7 @@ function refuse({ log }: ConnectionParts, { socket, deviceId }: Connection, erro
   if (!isSvcError(error)) {
     log.error(
       { event: 'webshell.open_failed', device_id: deviceId, cause: messageOf(error) },
-      'opening a shell failed',
+      'failed to open a shell',
     );
   }
   // A paused socket would not receive the answer to being closed.

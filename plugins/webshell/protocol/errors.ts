@@ -14,7 +14,7 @@ export const errors = defineErrors('webshell', {
     'The recording cannot be written, and shells are not allowed without one.',
   ],
   right_to_shell_ended: ['forbidden', 'You no longer have permission to use this shell.'],
-  shell_not_opened: ['internal', 'Opening the shell failed.'],
+  shell_not_opened: ['internal', 'Failed to open the shell.'],
   recording_unreadable: ['internal', 'Recording {id} is unreadable: {cause}'],
   no_recording: ['not_found', 'There is no recording {id}.'],
   recording_damaged: [

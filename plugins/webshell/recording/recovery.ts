@@ -68,7 +68,7 @@ export async function closeLeftBehind(
     } catch (error) {
       log.error(
         { event: 'webshell.recording_lost', session: row.id, cause: messageOf(error) },
-        "recovering an interrupted session's recording failed; the recording is lost",
+        "failed to recover an interrupted session's recording; the recording is lost",
       );
       return undefined;
     }

@@ -244,9 +244,9 @@ export class LiveShell {
     }
     this.#options.log.error(
       { event: 'webshell.recording_failed', session: this.id, cause: messageOf(cause) },
-      'writing the recording failed; ending the shell',
+      'failed to write the recording; ending the shell',
     );
-    this.#stop('record_failure', 'writing the recording failed');
+    this.#stop('record_failure', 'failed to write the recording');
   }
 
   /** Ends the shell if no caller waits for the record. */
@@ -255,7 +255,7 @@ export class LiveShell {
     this.end(why, message).catch((error: unknown) =>
       log.error(
         { event: 'webshell.end_not_written', session: this.id, cause: messageOf(error) },
-        'storing the end of a shell session failed',
+        'failed to store the end of a shell session',
       ),
     );
   }

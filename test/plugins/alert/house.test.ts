@@ -203,7 +203,7 @@ test('an evaluator that cannot store what it finds is named by /readyz and runti
   assert.doesNotMatch(JSON.stringify(body.details), /the table is broken/);
   assert.match(
     JSON.stringify(await house.json('/api/v1/health')),
-    /storing the results of the alert evaluator.*test_hot storing results failed: .*the table is broken/,
+    /storing the results of the alert evaluator.*test_hot failed to store its results: .*the table is broken/,
   );
   const failing = async (): Promise<
     readonly { rule_key: string; error: string; failures: number }[]

@@ -227,7 +227,7 @@ test('what was signed is judged again when it is begun', async (t) => {
     const one = await signed();
     people.anna.role = 'viewer';
     people.anna.grants = [];
-    await refused(one, /may not use sample_dangerous/);
+    await refused(one, /is not allowed to use sample_dangerous/);
     Object.assign(people.anna, { role: 'user', grants: ['skill:*'], status: 'disabled' });
     await refused(await signed(), /not an active account/);
     people.anna.status = 'active';

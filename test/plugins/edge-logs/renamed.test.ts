@@ -224,7 +224,7 @@ test('what the policy of the machine forbids is told with the line to add', asyn
   assert.equal(degraded, true);
   assert.equal(
     detail,
-    `${machine.path('app.log')} may not be read under this machine's policy; the machine's owner can add ${machine.path('app.log')} to "logs.paths" in policy.yaml`,
+    `${machine.path('app.log')} cannot be read because this machine's policy does not allow it; the machine's owner can add ${machine.path('app.log')} to "logs.paths" in policy.yaml`,
   );
   machine.policy = [`${machine.folder}/**`];
   await machine.tick();

@@ -415,5 +415,5 @@ test('the log hides secrets, keeps five files, and nothing is done when it canno
   const kept = join(edge.dataDir, 'plugins/edge-skills/skills.log');
   rmSync(kept);
   symlinkSync('/dev/null', kept);
-  await assert.rejects(run('processes'), /Writing to this machine's skill log failed/);
+  await assert.rejects(run('processes'), /Failed to write to this machine's skill log/);
 });

@@ -33,7 +33,7 @@ test('in the house of an agent: the port is had as soon as it is free, kept over
       assert.ok(Date.now() < deadline, `within 30 s; now: ${await health()}`);
     }
   };
-  await until(async () => /^false listening on port \d+ failed: .*EADDRINUSE/.test(await health()));
+  await until(async () => /^false failed to listen on port \d+: .*EADDRINUSE/.test(await health()));
   await new Promise((resolve) => other.close(resolve));
   await until(async () => (await health()).startsWith('true'));
   const post = async (): Promise<number> => {

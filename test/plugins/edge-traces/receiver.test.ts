@@ -171,7 +171,7 @@ test('without room an export is refused for a while, and nothing is answered bef
   });
   assert.deepEqual(
     [broken.status, await broken.json()],
-    [500, { code: 13, message: 'Storing the export failed.' }],
+    [500, { code: 13, message: 'Failed to store the export.' }],
   );
   let release!: () => void;
   it.keep = () => new Promise((resolve) => (release = resolve));

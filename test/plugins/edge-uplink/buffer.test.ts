@@ -180,7 +180,7 @@ test('a full disk costs what matters least, which is counted, breaks nothing, an
       await first.put('traces', big);
       await first.put('metrics', `${round} ${big}`);
     }
-  }, /Writing to this machine's buffer failed: ENOSPC/);
+  }, /Failed to write to this machine's buffer: ENOSPC/);
   const { dropped } = first.buffer;
   assert.ok(dropped.get('traces full')! > 0 && dropped.get('logs full')! > 0);
   await first.close();

@@ -91,7 +91,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
       const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
       remove(t, dataDir);
       await until('the agent has tried', () =>
-        edge.lines.some((line) => line.includes('connecting to the manager failed')),
+        edge.lines.some((line) => line.includes('failed to connect to the manager')),
       );
       const { checks } = (await askEdge(dataDir)) as {
         checks: { label: string; ok: boolean; detail?: string }[];
@@ -131,7 +131,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
       manager.pushes.some(({ body }) => body === 'through TLS'),
     );
     assert.deepEqual(
-      edge.lines.filter((line) => line.includes('connecting to the manager failed')),
+      edge.lines.filter((line) => line.includes('failed to connect to the manager')),
       [],
     );
     assert.deepEqual(await push(right), { kind: 'taken' });

@@ -15,7 +15,8 @@ interface Waiting {
   readonly deny: string;
 }
 
-const refusal = /may not do this|Link your account|approval:sign|only to linked accounts/;
+const refusal =
+  /does not have permission to do this|Link your account|approval:sign|only to linked accounts/;
 /** Roles that people have here, and one that was deleted meanwhile. */
 const roles = [
   { who: 'anna', role: 'user' },

@@ -238,7 +238,7 @@ test('a key file that cannot be written leaves the old key sealing, and the star
       log: { ...silent, warn: (_fields, message) => void lines.push(message) },
     });
     assert.equal((await openAll(next)).size, 1);
-    assert.deepEqual(lines, ['retiring a replaced master key failed; retrying at the next start']);
+    assert.deepEqual(lines, ['failed to retire a replaced master key; retrying at the next start']);
     await next.close();
   }));
 

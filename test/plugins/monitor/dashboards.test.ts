@@ -325,7 +325,7 @@ describe('a dashboard that is shown', () => {
     );
     assert.ok(
       !JSON.stringify(panels).includes('secret-canary') &&
-        house.lines.some((line) => line.includes('rendering a panel failed')),
+        house.lines.some((line) => line.includes('failed to render a panel')),
     );
     assert.equal(panels.find(({ title }: Json) => title === 'fine').data.result.length, 1);
   });

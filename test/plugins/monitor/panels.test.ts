@@ -174,7 +174,7 @@ describe('a panel that somebody makes', () => {
     assert.equal(put, 200);
     const { status, body } = await ask('POST', path, { body: panel });
     assert.deepEqual([status, body.error], [409, 'conflict']);
-    assert.match(body.message, /more than 2000 user-added panels/);
+    assert.match(body.message, /at most 2000 user-added panels/);
     assert.equal(
       (await ask('DELETE', '/api/v1/monitor/dashboards/mine', { as: 'mo' })).status,
       204,

@@ -144,7 +144,7 @@ test('accepted rights outlast a restart; other rights wait again while what was 
   describe(folder, { ...asked, permissions: { network: true } });
   await assert.rejects(
     house.reload('lamp'),
-    /a change waits: it waits for acceptance: .*opens network connections/,
+    /change pending: it waits for acceptance: .*opens network connections/,
   );
   assert.deepEqual(await (await anonymously(house)).json(), { lit: true });
   const { hash, accepted, state } = await shown(house);
@@ -185,7 +185,7 @@ test('other code with the same rights needs no new word; a change of any right d
   const hashes = new Set([hash]);
   for (const change of changes) {
     describe(folder, { ...asked, ...change });
-    await assert.rejects(house.reload('lamp'), /a change waits/, JSON.stringify(change));
+    await assert.rejects(house.reload('lamp'), /change pending/, JSON.stringify(change));
     hashes.add((await shown(house)).hash);
   }
   assert.equal(hashes.size, changes.length + 1);

@@ -132,8 +132,8 @@ describe('a pack that asks and streams', () => {
     );
     const seen = asked.length;
     for (const [url, message] of [
-      [`${other}/a`, /asker may not call 127\.0\.0\.1:\d+: "hosts" in its permissions/],
-      ['http://169.254.169.254/latest/meta-data', /may not call 169\.254\.169\.254/],
+      [`${other}/a`, /asker is not allowed to call 127\.0\.0\.1:\d+: "hosts" in its permissions/],
+      ['http://169.254.169.254/latest/meta-data', /is not allowed to call 169\.254\.169\.254/],
       ['file:///etc/passwd', /URLs that begin with https/],
       [`http://user:secret@${new URL(declared).host}/`, /user name or a password/],
     ] as const) {
@@ -157,7 +157,7 @@ describe('a pack that asks and streams', () => {
           url: `${declared}/?to=${encodeURIComponent(`${declared}/?to=${encodeURIComponent('http://x.example/')}`)}`,
         })
       ).body.message!,
-      /may not call x\.example/,
+      /is not allowed to call x\.example/,
     );
     assert.match(
       (await fetchBy({ url: `${declared}/large` })).body.message!,
@@ -194,7 +194,7 @@ describe('a pack that asks and streams', () => {
     assert.equal(status, 403);
     assert.match(
       body.message!,
-      /asker may not call 127\.0\.0\.1:\d+: the host 127\.0\.0\.1 is not among the hosts, beyond the ceiling of the pack asker/,
+      /asker is not allowed to call 127\.0\.0\.1:\d+: the host 127\.0\.0\.1 is not among the hosts, beyond the ceiling of the pack asker/,
     );
     assert.equal(asked.length, seen, 'nothing was sent');
     assert.equal((await fetchBy({ url: `${local}/below` })).body.text, 'hello');
@@ -212,7 +212,7 @@ describe('a pack that asks and streams', () => {
     await house.host.disable('marketplace');
     assert.match(
       (await fetchBy({ url: `${declared}/a` })).body.message!,
-      /may not call .*the limits of pack:asker are unknown, because the plugin marketplace is not running; enable it/,
+      /is not allowed to call .*the limits of pack:asker are unknown, because the plugin marketplace is not running; enable it/,
     );
     await house.host.enable('marketplace');
     assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');

@@ -111,7 +111,7 @@ test('whoever does not want it any more, or goes, ends it; one that cannot be st
   await until('it runs', () => notes().length === 1);
   taken.abort();
   await assert.rejects(first, /program of test was stopped before it finished/);
-  await assert.rejects(nothing(), /Starting none of test failed/);
+  await assert.rejects(nothing(), /Failed to start none of test/);
   const second = run(forever);
   await until('it runs', () => notes().length === 1);
   await scope.close();

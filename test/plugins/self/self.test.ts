@@ -248,7 +248,7 @@ describe('what the house tells itself', () => {
       const complaints = (): number =>
         house.lines.filter(
           (line) =>
-            line.includes('storing self-monitoring data failed') &&
+            line.includes('failed to store self-monitoring data') &&
             line.includes('"signal":"logs"'),
         ).length;
       const names: string[] = [];
@@ -258,7 +258,7 @@ describe('what the house tells itself', () => {
       }
       assert.deepEqual([heard.lines.length, complaints()], [0, 1]);
       assert.match(
-        house.lines.find((line) => line.includes('storing self-monitoring data failed')) ?? '',
+        house.lines.find((line) => line.includes('failed to store self-monitoring data')) ?? '',
         /the disk is full/,
       );
       trouble.error = undefined;

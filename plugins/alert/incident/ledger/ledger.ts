@@ -224,7 +224,7 @@ export class Ledger {
           cause: messageOf(error),
           incidents: changes.incidents.size,
         },
-        'storing incident changes failed; reloading state from disk',
+        'failed to store incident changes; reloading state from disk',
       );
       throw error;
     }

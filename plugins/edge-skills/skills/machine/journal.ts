@@ -63,7 +63,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     const readOn =
       cut || shown.length < entries.length || entries.length >= params.lines
         ? {
-            hint: 'There may be older entries; entries with the same timestamp will be returned again.',
+            hint: 'There may be older entries. If you continue from this timestamp, entries that share it are returned again.',
             params: oldest ? { until: oldest.at } : { lines: 1 },
           }
         : undefined;

@@ -189,7 +189,7 @@ async function undone(steps: (() => unknown)[]): Promise<void> {
       await step();
     } catch (error) {
       process.stderr.write(
-        `svc: stopping the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`,
+        `svc: failed to stop part of the demo: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`,
       );
     }
   }

@@ -151,7 +151,7 @@ function close(db: Database.Database, { path, log, isSound }: Closing): void {
   } catch (error) {
     log?.warn(
       { event: 'store.seal_failed', cause: messageOf(error) },
-      'sealing the block catalogue failed; the next start will check it in full',
+      'failed to seal the block catalogue; the next start will check it in full',
     );
   }
 }

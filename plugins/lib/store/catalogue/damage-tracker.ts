@@ -178,7 +178,7 @@ export class DamageTracker {
     } catch (error) {
       this.#log.warn(
         { event: 'store.mend_wal_failed', segment: before[0], cause: messageOf(error) },
-        'mending the WAL failed; its records stay in memory',
+        'failed to repair the WAL; its records stay in memory',
       );
     }
     const left = new Set(this.#wal.problems.map(({ segment }) => segment));
@@ -196,7 +196,7 @@ export class DamageTracker {
     } catch (error) {
       this.#log.warn(
         { event: 'store.mend_failed', file: row.file, cause: messageOf(error) },
-        'mending a block failed; its intact parts are still used',
+        'failed to repair a block; its intact parts are still used',
       );
       return false;
     }

@@ -133,7 +133,7 @@ export class SegmentList {
     } catch (error) {
       log.warn(
         { event: 'wal.list_copy_failed', folder, cause: messageOf(error) },
-        'copying the list of WAL segments to the catalogue failed; retrying at its next change',
+        'failed to copy the WAL segment list to the catalogue; retrying at its next change',
       );
     }
   }
@@ -148,7 +148,7 @@ function copied({ copy, folder, log }: SegmentPlace): Written | undefined {
   } catch (error) {
     log.warn(
       { event: 'wal.list_copy_unreadable', folder, cause: messageOf(error) },
-      'reading the copy of the list of WAL segments failed',
+      'failed to read the copy of the WAL segment list',
     );
     return undefined;
   }

@@ -308,7 +308,7 @@ export class Segments {
     } catch (error) {
       log.warn(
         { event: 'wal.list_failed', folder, cause: messageOf(error) },
-        'saving the list of WAL segments failed; retrying at its next change',
+        'failed to save the WAL segment list; retrying at its next change',
       );
     }
   }

@@ -105,7 +105,7 @@ async function finish(path: string, goodBytes: number, log: Logger): Promise<num
     } catch (error) {
       log.warn(
         { event: 'wal.replay_seal_failed', path, cause: messageOf(error) },
-        'sealing the WAL segment after replay failed; using its records without the seal',
+        'failed to seal the WAL segment after replay; using its records without the seal',
       );
       await handle.truncate(goodBytes);
     }

@@ -260,7 +260,7 @@ export class Wal {
     const cause = messageOf(error);
     log.error(
       { event: 'wal.append_failed', folder, cause },
-      'appending to the WAL failed; rejecting writes until it succeeds',
+      'failed to append to the WAL; rejecting writes until it succeeds',
     );
     return new SvcError(
       'unavailable',

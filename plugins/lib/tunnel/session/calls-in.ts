@@ -152,7 +152,7 @@ export class InboundCalls {
       if (!isSvcError(error)) {
         log.error(
           { event: 'tunnel.journal_failed', tunnel: label, method: name, cause: messageOf(error) },
-          'writing the command journal failed; no commands run until it succeeds',
+          'failed to write the command journal; no commands run until it succeeds',
         );
       }
       return {
@@ -177,7 +177,7 @@ export class InboundCalls {
           tunnel: this.#wire.options.label,
           cause: messageOf(error),
         },
-        'encoding a method result as JSON failed; returned an error to the caller',
+        'failed to encode a method result as JSON; returned an error to the caller',
       );
       this.#refuse(id, error);
       return;

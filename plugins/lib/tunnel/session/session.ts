@@ -256,7 +256,7 @@ class Session implements TunnelSession, Wire {
       if (!(error instanceof ProtocolViolation)) {
         this.options.log.error(
           { event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) },
-          'processing a frame failed',
+          'failed to process a frame',
         );
       }
       this.violated(

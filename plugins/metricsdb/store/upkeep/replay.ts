@@ -153,7 +153,7 @@ export class HeadSpill {
     } catch (error) {
       log.error(
         { event: 'metricsdb.replay_spill_failed', cause: messageOf(error) },
-        'writing the metrics head to a block during replay failed; replaying in memory; free some disk space',
+        'failed to write the metrics head to a block during replay; replaying in memory; free some disk space',
       );
     }
     this.#maxBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);

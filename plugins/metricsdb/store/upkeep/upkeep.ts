@@ -135,7 +135,7 @@ export class Upkeep {
         endIfDamaged(error);
         log.error(
           { event: 'metricsdb.drop_failed', cause: messageOf(error) },
-          'removing dropped series from a metrics block failed; retrying in 30 s',
+          'failed to remove dropped series from a metrics block; retrying in 30 s',
         );
       }
     });
@@ -176,7 +176,7 @@ export class Upkeep {
         this.#nextAttempt = now() + retryAfterMs;
         log.error(
           { event: 'metricsdb.head_not_written', cause: messageOf(error) },
-          'writing the metrics head to a block failed; samples stay in the WAL; retrying',
+          'failed to write the metrics head to a block; samples stay in the WAL; retrying',
         );
       } finally {
         this.#cutting = false;
@@ -252,7 +252,7 @@ export class Upkeep {
         endIfDamaged(error);
         log.error(
           { event: 'metricsdb.downsampling_failed', cause: messageOf(error) },
-          'downsampling a metrics block failed; long-range queries will read the full block',
+          'failed to downsample a metrics block; long-range queries will read the full block',
         );
       }
     });

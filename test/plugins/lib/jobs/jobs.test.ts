@@ -534,7 +534,7 @@ test('a disk that takes no writes for a while loses nothing and does nothing twi
     full = false;
     await until(async () => (await all(mill)).length === 0);
     assert.deepEqual(heard, [1]);
-    assert.deepEqual(complaints, ['reading or writing jobs failed; retrying']);
+    assert.deepEqual(complaints, ['failed to read or write jobs; retrying']);
     await mill.leave();
   }));
 
