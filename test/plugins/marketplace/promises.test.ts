@@ -88,6 +88,36 @@ test('the first error of an author is what the install answers', async () => {
   }
 });
 
+test('an answer that cannot be sent is told to its author, with the reason', async () => {
+  const house = await market();
+  const answers = {
+    cyclic: 'const a = {}; a.a = a; return a;',
+    bigint: 'return { n: 1n };',
+    deep: 'let a = []; for (let i = 0; i < 20000; i += 1) { a = [a]; } return a;',
+    none: 'return undefined;',
+  };
+  const paths = Object.keys(answers).map((name) => `/api/v1/answerer/${name}`);
+  const { status, body } = await uploadConfirmed(house, {
+    'plugin.json': manifest('answerer', {
+      entry: 'index.js',
+      mounts: ['/api/v1/answerer'],
+      routes: paths.map((path) => ({ method: 'GET', path, access: 'any', summary: 'Answers' })),
+    }),
+    'index.js': `exports.default = { routes: {${Object.entries(answers)
+      .map(([name, code]) => `'GET /api/v1/answerer/${name}': () => { ${code} }`)
+      .join(',')}} };`,
+  });
+  assert.equal(status, 201, JSON.stringify(body));
+  const said = async (name: string): Promise<string> => {
+    const answer = await house.fetch(`/api/v1/answerer/${name}`);
+    return `${answer.status} ${await answer.text()}`;
+  };
+  assert.match(await said('cyclic'), /^502 .*is not JSON: Converting circular structure/);
+  assert.match(await said('bigint'), /^502 .*is not JSON: Do not know how to serialize a BigInt/);
+  assert.match(await said('deep'), /^502 .*(?:is not JSON|nested)/);
+  assert.match(await said('none'), /^20/);
+});
+
 test('what a pack contributes is refused where nobody lets it in, and shown as text where somebody does', async () => {
   const house = await market();
   const offering = (contributes: object): Texts => ({
