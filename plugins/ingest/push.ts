@@ -85,8 +85,9 @@ function stampOf({ kind, id, device }: Principal, signal: Signal): Stamp {
 }
 
 /** Names the sender of a push: an agent, a token and its owner, or an account. */
-function senderOf({ kind, id, name, email, session = '' }: Principal): string {
-  const owner = name ?? email ?? id;
+function senderOf({ kind, id, email, session = '' }: Principal): string {
+  // Not by the display name: two people may have the same one, and change it.
+  const owner = email ?? id;
   switch (kind) {
     case 'edge':
       return `agent ${id}`;

@@ -12,7 +12,7 @@ export interface TreeWatchOptions {
   readonly polls: boolean;
 }
 
-/** What was there when a path was last looked at. */
+/** State of a path when it was last looked at. */
 interface Entry {
   readonly stamp: string;
   readonly isFolder: boolean;
@@ -106,7 +106,7 @@ export class TreeWatch {
     }
   }
 
-  /** What is gone by now is no failure: the folder around it reports that. */
+  /** Reports a failure, but not of what is gone by now: the folder around it reports that. */
   #failed(error: unknown): void {
     if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
       this.#options.failed(error);

@@ -18,7 +18,7 @@ export function markClean(dataDir: string, file: string, at: string): void {
   writeDurably(mark(dataDir), `${text}${crc32(text)}\n`);
 }
 
-/** What a stop has noted; a version before this one noted no checksums. */
+/** The note of a clean stop; a version before this one noted no checksums. */
 interface CleanStop {
   readonly sums: Uint32Array | undefined;
 }
@@ -100,7 +100,7 @@ function tablesAt(
   }
 }
 
-/** What the last stop noted; undefined if it was not clean, or if the note itself is damaged. */
+/** Reads the note of the last stop; undefined if it was not clean, or if the note itself is damaged. */
 function readMark(dataDir: string): CleanStop | undefined {
   if (!existsSync(mark(dataDir))) {
     return undefined;

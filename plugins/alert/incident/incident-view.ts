@@ -8,6 +8,7 @@ import type {
 import type { SeenDevices } from 'svc/query';
 import { type Clock, timestamp } from 'svc/sdk';
 
+import { directionOf, type Operator } from '../rule/expression.ts';
 import type { Plan, Rule } from '../rule/rule.ts';
 import { shownEvent } from './incident-item.ts';
 import type { IncidentStore } from './incident-store.ts';
@@ -114,13 +115,13 @@ function measureOf(
   { labels }: Incident,
 ): IncidentMeasure {
   const [, sign] =
-    (query.startsWith(measure!) && /^\s*([<>])/.exec(query.slice(measure!.length))) || [];
+    (query.startsWith(measure!) && /^\s*([<>]|[=!]=)/.exec(query.slice(measure!.length))) || [];
   return {
     store,
     query: measure!,
     labels,
     kind,
     ...(threshold !== undefined && { threshold }),
-    ...(sign !== undefined && { direction: sign === '>' ? 'up' : 'down' }),
+    ...(sign !== undefined && { direction: directionOf(sign as Operator, threshold ?? 0) }),
   };
 }

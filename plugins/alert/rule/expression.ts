@@ -79,6 +79,21 @@ export function comparisonOf(query: string): Comparison | undefined {
 }
 
 /**
+ * Returns which way a measure went wrong. What shall not be 0 has fallen there, as `probe_success`
+ * does, and what shall be 1 has fallen from there.
+ */
+export function directionOf(operator: Operator, threshold: number): 'up' | 'down' {
+  switch (operator) {
+    case '==':
+      return threshold <= 0 ? 'down' : 'up';
+    case '!=':
+      return threshold > 0 ? 'down' : 'up';
+    default:
+      return operator.startsWith('>') ? 'up' : 'down';
+  }
+}
+
+/**
  * Returns the comparison before the first `and` or `unless`: what follows picks some of its series,
  * and changes none of their values.
  */

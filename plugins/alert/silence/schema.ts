@@ -111,7 +111,11 @@ const Span = {
 
 export const CalendarQuery = Type.Object({
   from: Timestamp,
-  to: Type.String({ format: 'date-time', description: 'At most 45 days after from' }),
+  to: Type.String({
+    format: 'date-time',
+    description: 'At most 45 days after from',
+    examples: ['2026-01-31T00:00:00Z'],
+  }),
 });
 
 export const CalendarShown = Type.Object({

@@ -9,7 +9,7 @@ export const errors = defineErrors('chat', {
   ],
   which_path: [
     'invalid_argument',
-    'path is missing: specify where to save the document, such as notes/disk.md.',
+    'Specify with path where to save the document, such as notes/disk.md.',
   ],
   may_not_keep: ['forbidden', 'Saving an answer as {as} requires the permission {right}.'],
   no_share: [

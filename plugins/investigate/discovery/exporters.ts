@@ -2,9 +2,9 @@ import type { LabelRecord } from 'svc/contracts/metricsdb';
 
 import type { Inventory } from '../fetch/inventory.ts';
 
-/** By this a program says that it measures something else. */
+/** Name by which a program says that it measures something else. */
 const measuresOthers = /exporter\w*_build_info$/;
-/** What any program says of itself, and whoever scrapes it of the scrape. */
+/** Metrics that any program has of itself, and whoever scrapes it of the scrape. */
 const ofItself =
   /^(?:process_|go_|python_|promhttp_|net_conntrack_|up$|scrape_)|exporter|_(?:build|version)_info$/;
 

@@ -69,7 +69,7 @@ export interface LogStoreStatus {
   readonly activeStreams: number;
   /** Sender with most of them, if any is known. */
   readonly largestSender: StreamHolding | undefined;
-  /** How far the limits of streams are reached. */
+  /** Limits of streams, and how far they are reached. */
   readonly streamBounds: readonly StreamBound[];
   readonly heldBytes: number;
   readonly walBytes: number;

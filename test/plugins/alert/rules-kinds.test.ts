@@ -9,7 +9,12 @@ import { bodyOf, type Draft } from '../../../plugins/alert/authoring/rule-draft.
 import { answerRows } from '../../../plugins/alert/instance/answer-rows.ts';
 import { factorOf } from '../../../plugins/alert/kinds/metric-burn-rate.ts';
 import { planOf } from '../../../plugins/alert/kinds/rule-plan.ts';
-import { comparisonOf, compares, isSelector } from '../../../plugins/alert/rule/expression.ts';
+import {
+  comparisonOf,
+  compares,
+  directionOf,
+  isSelector,
+} from '../../../plugins/alert/rule/expression.ts';
 import type { Leg, Rule } from '../../../plugins/alert/rule/rule.ts';
 import { RuleTexts } from '../../../plugins/alert/template/template.ts';
 import { instant, parse } from '../../../plugins/metricsdb/promql/index.ts';
@@ -608,4 +613,19 @@ test('a comparison with a number is told from what it compares', () => {
       compares('sum(count_over_time({a!="b"}[1m])) == 5') &&
       !compares('rate({a=~"b"} |~ "c" [1m])'),
   );
+});
+
+test('a comparison says which way its measure went wrong', () => {
+  for (const [operator, threshold, direction] of [
+    ['>', 90, 'up'],
+    ['>=', 90, 'up'],
+    ['<', 10, 'down'],
+    ['<=', 10, 'down'],
+    ['==', 0, 'down'],
+    ['==', 3, 'up'],
+    ['!=', 1, 'down'],
+    ['!=', 0, 'up'],
+  ] as const) {
+    assert.equal(directionOf(operator, threshold), direction, `${operator} ${threshold}`);
+  }
 });

@@ -80,7 +80,7 @@ test(
     assert.equal(told.status, 400);
     assert.match(
       await told.text(),
-      /^28000 samples were rejected: this sender \(token \d+ of P\) has 12000 series of boom\{\}, the share of one metric/,
+      /^28000 samples were rejected: this sender \(token \d+ of \S+@\S+\) has 12000 series of boom\{\}, the share of one metric/,
     );
 
     const token = await house.apiToken('admin', ['ingest:push']);

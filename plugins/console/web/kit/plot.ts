@@ -56,7 +56,7 @@ export interface Band {
   readonly tone: string;
 }
 
-/** Where the values of the left axis are drawn, in pixels of the chart. */
+/** Area in which the values of the left axis are drawn, in pixels of the chart. */
 export interface PlotPlace {
   readonly left: number;
   readonly top: number;

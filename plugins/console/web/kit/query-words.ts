@@ -4,7 +4,7 @@ import { api } from '../client/api.ts';
 
 export type QueryLanguage = 'promql' | 'logql' | 'traceql';
 
-/** What may stand at the caret: a name, a label, or a value of a label. */
+/** Kind of word at the caret: a name, a label, or a value of a label. */
 export interface Slot {
   readonly kind: 'name' | 'label' | 'value';
   /** The part of it that is typed. */
@@ -179,9 +179,9 @@ function pathOf(language: QueryLanguage, { kind, metric, label }: Slot): Asked |
 }
 
 interface Listed {
-  /** Of Prometheus and Loki. */
+  /** Answer of Prometheus and Loki. */
   readonly data?: readonly string[];
-  /** Of TraceQL: tags by scope. */
+  /** Answer of TraceQL: tags by scope. */
   readonly scopes?: readonly { readonly name: string; readonly tags: readonly string[] }[];
   readonly tagValues?: readonly { readonly value: string }[];
 }

@@ -266,7 +266,7 @@ const entryOf = (key: string, fingerprint: string, at: number): Entry => ({
   forgotten: false,
 });
 
-/** Its checksum stands in front of the rest; an earlier version wrote none. */
+/** Returns a step as a line, with its checksum in front; an earlier version wrote none. */
 function lineOf(step: Step): string {
   const text = JSON.stringify(step);
   return `${String(crc32(text)).padStart(10, '0')} ${text}\n`;

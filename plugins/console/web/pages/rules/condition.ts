@@ -17,7 +17,7 @@ const figureOf = (name: string): ConditionField => ({ name, asks: 'number' });
 const perhaps = (field: ConditionField): ConditionField => ({ ...field, isOptional: true });
 const lasting = perhaps(span('for'));
 
-/** What can be asked of each kind of condition, in the order of the form. */
+/** Fields of each kind of condition, in the order of the form. */
 const fields: Readonly<Record<string, readonly ConditionField[]>> = {
   metric_raw: [query('expr'), lasting],
   metric_anomaly: [query('metric'), span('window'), figureOf('z_threshold'), lasting],

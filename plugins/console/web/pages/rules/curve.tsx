@@ -26,7 +26,7 @@ interface CurveProps {
   readonly onChange: (condition: Condition) => void;
 }
 
-/** What a condition measured over the last day, its threshold, and when the rule would have fired. */
+/** Draws what a condition measured over the last day, its threshold, and when the rule would have fired. */
 export function Curve({ rule, at, preview: { shown, error }, onChange }: CurveProps) {
   const condition = rule.conditions[at]!;
   const line = lineOf(rule.kind, condition);

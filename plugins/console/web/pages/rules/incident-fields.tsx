@@ -15,7 +15,7 @@ interface PartProps {
 const severities = ['critical', 'warning', 'info'] as const;
 const scopes = ['host', 'global', 'monitoring_pipeline'] as const;
 
-/** What an incident of the rule says, and to whom. */
+/** Fields for what an incident of the rule says, and to whom. */
 export function IncidentFields({ draft, set }: PartProps) {
   const note = (name: string) => (value: string) => {
     const { [name]: _before, ...others } = draft.annotations;
@@ -128,7 +128,7 @@ function Playbooks() {
   );
 }
 
-/** What few rules need: how incidents are told apart, and when the rule is evaluated. */
+/** Fields that few rules need: how incidents are told apart, and when the rule is evaluated. */
 export function GroupingFields({ draft, set }: PartProps) {
   return (
     <>

@@ -27,7 +27,7 @@ export interface RuleDraft {
   readonly keep_firing_for?: string;
 }
 
-/** What one condition measured, whether or not it would have fired. */
+/** Values that one condition measured, whether or not it would have fired. */
 export interface PreviewedSeries {
   readonly condition: number;
   readonly labels: Readonly<Record<string, string>>;

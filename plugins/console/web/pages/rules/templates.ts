@@ -4,7 +4,7 @@ import type {
 } from '../../text/english/alerting/rule-templates.ts';
 import type { RuleDraft } from './rule.ts';
 
-/** What a template watches; templates of one subject stand together. */
+/** Subjects that templates watch; templates of one subject stand together. */
 export const subjects = ['host', 'service', 'check', 'log', 'data', 'own'] as const;
 export type Subject = (typeof subjects)[number];
 
