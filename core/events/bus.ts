@@ -126,7 +126,7 @@ export class Bus<Owner> {
       if (!subscriber) {
         break;
       }
-      await this.#deliver(subscriber, queue.events.shift());
+      await this.#deliverThrough(subscriber, queue.events.shift());
     }
     this.#queues.delete(queue.key);
     if (queue.lost > 0) {
@@ -141,14 +141,29 @@ export class Bus<Owner> {
     }
   }
 
-  async #deliver({ key, owner, value }: Subscriber<Owner>, event: unknown): Promise<void> {
+  /** Delivers an event; where a reload cut that off, again to the generation that followed. */
+  async #deliverThrough(subscriber: Subscriber<Owner>, event: unknown): Promise<void> {
+    for (let to = subscriber; !(await this.#deliver(to, event));) {
+      const next = this.#options.subscriptions().get(subscriber.key);
+      if (next === undefined || next.owner === to.owner) {
+        return;
+      }
+      to = next;
+    }
+  }
+
+  /** Returns whether the subscriber has taken the event. */
+  async #deliver({ key, owner, value }: Subscriber<Owner>, event: unknown): Promise<boolean> {
     const { deliver, deliverMs, log } = this.#options;
+    let isTaken = false;
+    const hand = async (): Promise<void> => {
+      await value.listener(event);
+      isTaken = true;
+    };
     try {
       const late = (): Promise<void> =>
         Promise.reject(errors.listener_late({ listener: key, ms: deliverMs }));
-      await deliver(owner, `event ${value.type}`, () =>
-        withDeadline((async () => value.listener(event))(), deliverMs, late),
-      );
+      await deliver(owner, `event ${value.type}`, () => withDeadline(hand(), deliverMs, late));
     } catch (error) {
       // The port reports errors itself; what still comes through must not end the queue.
       log.error(
@@ -156,6 +171,7 @@ export class Bus<Owner> {
         'failed to deliver an event; this subscriber missed it',
       );
     }
+    return isTaken;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import type { Principal } from './principal.ts';
 import type { MaybePromise } from './scope.ts';
+import { changeShape } from './change-shape.ts';
 
 /**
  * Access to a route: `public` (without a credential), `known` (people and API tokens), `any` (the
@@ -303,8 +304,12 @@ export interface RouteDeclaration extends Declared<
 
 const declare =
   (kind: RouteDeclaration['kind'], method?: Method) =>
-  (declaration: object): RouteDeclaration =>
-    Object.freeze({ ...(method && { method }), ...declaration, kind }) as RouteDeclaration;
+  (declaration: object): RouteDeclaration => {
+    const whole = { ...(method && { method }), ...declaration, kind } as RouteDeclaration;
+    const { body } = whole;
+    const changes = whole.method === 'PATCH' && body !== undefined;
+    return Object.freeze({ ...whole, ...(changes && { body: changeShape(body) }) });
+  };
 
 type Optional = TSchema | undefined;
 

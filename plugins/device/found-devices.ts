@@ -116,7 +116,9 @@ export class FoundDevices {
   async #figures(): Promise<Readonly<Record<(typeof shownFigures)[number], Values>>> {
     const { measures } = this.#parts;
     const asked = await Promise.all(
-      shownFigures.map((name) => (measures.isAvailable ? measures.of(figures[name]!) : none)),
+      shownFigures.map(async (name) =>
+        measures.isAvailable ? await measures.of(figures[name]!) : none,
+      ),
     );
     return { cpu: asked[0]!, memory: asked[1]!, load: asked[2]!, disk: asked[3]! };
   }
@@ -124,7 +126,9 @@ export class FoundDevices {
   async #alerts(): Promise<Readonly<Record<(typeof severities)[number], Values>>> {
     const { measures } = this.#parts;
     const asked = await Promise.all(
-      severities.map((severity) => (measures.isAvailable ? measures.firing(severity) : none)),
+      severities.map(async (severity) =>
+        measures.isAvailable ? await measures.firing(severity) : none,
+      ),
     );
     return { critical: asked[0]!, warning: asked[1]!, info: asked[2]! };
   }

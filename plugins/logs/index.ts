@@ -67,7 +67,7 @@ export default definePlugin({
       ctx,
       thread,
       () => (names.available ? names.get().all() : []),
-      (listener) => void ctx.events.on(DevicesNamed, listener),
+      (listener) => ctx.events.on(DevicesNamed, listener),
     );
 
     const asking = askingOf(ctx.services.maybe(DeviceScopes));

@@ -78,7 +78,7 @@ export default definePlugin({
       ctx,
       thread,
       () => (names.available ? names.get().all() : []),
-      (listener) => void ctx.events.on(DevicesNamed, listener),
+      (listener) => ctx.events.on(DevicesNamed, listener),
     );
 
     const driver = (): Driver => board.driver;

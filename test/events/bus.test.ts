@@ -178,6 +178,30 @@ test('a reloaded subscriber goes on where the generation before stopped', async 
   assert.deepEqual(heard, ['old 1', 'new 2', 'new 3']);
 });
 
+test('an event whose delivery a reload cuts off goes to the next generation, one that fails by itself does not', async () => {
+  const { bus, listen, strikes } = house();
+  const heard: string[] = [];
+  const take = (generation: string) => (event: { n: number }) => {
+    heard.push(`${generation} ${event.n}`);
+    if (event.n === 3) {
+      throw new Error('wrong number');
+    }
+  };
+  listen('a/x/0', 'x', (event: { n: number }) => {
+    if (event.n === 2) {
+      listen('a/x/0', 'x', take('new'));
+      throw new Error('the process has ended');
+    }
+    take('old')(event);
+  });
+  for (const n of [1, 2, 3, 4]) {
+    bus.emit('x', { n });
+  }
+  await bus.idle();
+  assert.deepEqual(heard, ['old 1', 'new 2', 'new 3', 'new 4']);
+  assert.deepEqual(strikes, ['a: event x: the process has ended', 'a: event x: wrong number']);
+});
+
 test('a delivery does not run in the request that told of it', async () => {
   const request = new AsyncLocalStorage<string>();
   const { bus, listen } = house();

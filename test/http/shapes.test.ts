@@ -51,6 +51,24 @@ describe('a body schema', () => {
     }
   });
 
+  test('of a change fills in nothing, so that what is left out stays', () => {
+    const whole = Type.Object({
+      name: Type.String(),
+      every: Type.Integer({ minimum: 1, default: 60 }),
+      zone: Type.Optional(Type.String({ default: 'UTC' })),
+      place: Type.Optional(Type.Object({ floor: Type.Integer({ default: 0 }) })),
+    });
+    const sent = (method: 'POST' | 'PATCH') => {
+      const value = { name: 'a', place: {} };
+      const declaration = { path: '/x', access: 'any', summary: 'x', body: whole } as const;
+      const declared = route({ ...declaration, method, handle: () => {} });
+      new RouteShapes(declared, area).checkBody(value, 100);
+      return value;
+    };
+    assert.deepEqual(sent('POST'), { name: 'a', every: 60, zone: 'UTC', place: { floor: 0 } });
+    assert.deepEqual(sent('PATCH'), { name: 'a', place: { floor: 0 } });
+  });
+
   test('that joins two shapes accepts the fields of both and no others', () => {
     const both = Type.Intersect([
       Type.Object({ a: Type.Number() }),

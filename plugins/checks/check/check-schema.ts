@@ -166,19 +166,10 @@ export const CheckTrial = Type.Object({
 });
 export type CheckTrial = Static<typeof CheckTrial>;
 
-/** A change leaves what it omits, so nothing in it has a default. */
-const withoutDefault = <T extends object>(schema: T): T => {
-  const { default: _, ...rest } = schema as T & { readonly default?: unknown };
-  return rest as unknown as T;
-};
-
 export const CheckChange = Type.Object({
   target: Type.Optional(Target),
   ...Object.fromEntries(
-    Object.entries(settings).map(([field, schema]) => [
-      field,
-      Type.Optional(withoutDefault(schema)),
-    ]),
+    Object.entries(settings).map(([field, schema]) => [field, Type.Optional(schema)]),
   ),
   ...Object.fromEntries(
     Object.entries({ ...perKind, ...sealed }).map(([field, schema]) => [

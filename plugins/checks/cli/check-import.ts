@@ -110,7 +110,7 @@ function fileOf(path: string): Fields {
   return file;
 }
 
-const summaryOf = (draft: Draft): string =>
-  draft['target'] === undefined
-    ? `heartbeat, ${draft['cron'] === undefined ? `every ${String(draft['period_s'])} s` : String(draft['cron'])}`
-    : `${String(draft['target'])}, every ${String(draft['interval_s'])} s`;
+const summaryOf = ({ target, cron, period_s: period, interval_s: interval }: Draft): string =>
+  typeof target === 'string'
+    ? `${target}, every ${String(interval)} s`
+    : `heartbeat, ${typeof cron === 'string' ? cron : `every ${String(period)} s`}`;

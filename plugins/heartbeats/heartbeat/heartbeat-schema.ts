@@ -52,17 +52,11 @@ export const HeartbeatDraft = Type.Object({
 });
 export type HeartbeatDraft = Static<typeof HeartbeatDraft>;
 
-/** A change leaves what it omits, so nothing in it has a default. */
-const withoutDefault = <T extends object>(schema: T): T => {
-  const { default: _, ...rest } = schema as T & { readonly default?: unknown };
-  return rest as unknown as T;
-};
-
 export const HeartbeatChange = Type.Object({
   period_s: Type.Optional(orNull(Period)),
   cron: Type.Optional(orNull(CronText)),
-  time_zone: Type.Optional(withoutDefault(Zone)),
-  grace_s: Type.Optional(withoutDefault(Grace)),
+  time_zone: Type.Optional(Zone),
+  grace_s: Type.Optional(Grace),
   paused: Type.Optional(Type.Boolean()),
 });
 export type HeartbeatChange = Static<typeof HeartbeatChange>;

@@ -48,7 +48,7 @@ async function threeHosts(t: TestContext) {
     ]);
   const search = async (text: string, sort = 'name'): Promise<string> => {
     const query = new URLSearchParams({ search: text, sort });
-    const { body, status, text: said } = await ask('GET', `/devices/search?${query}`);
+    const { body, status, text: said } = await ask('GET', `/devices/search?${query.toString()}`);
     assert.equal(status, 200, said);
     assert.equal(body.total, body.items.length);
     return body.items.map((one: { display_name: string }) => one.display_name).join(' ');

@@ -1,4 +1,10 @@
-import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  constants,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+} from 'node:http2';
 
 import type { Facts } from '../model/check.ts';
 import { endpointOf } from '../model/kinds.ts';
@@ -50,9 +56,10 @@ function healthOf(session: ClientHttp2Session, service: string): Promise<Partial
       [constants.HTTP2_HEADER_TE]: 'trailers',
     });
     let [heard, code] = [Buffer.alloc(0), ''];
-    const noteCode = (headers: Readonly<Record<string, unknown>>): void => {
-      code = String(headers['grpc-status'] ?? code);
-      const status = headers[constants.HTTP2_HEADER_STATUS];
+    const noteCode = (headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void => {
+      const said = headers['grpc-status'];
+      code = typeof said === 'string' ? said : code;
+      const status = headers[':status'];
       if (status !== undefined && status !== 200) {
         reject(new Error(`the server answers HTTP ${Number(status)}, which is not gRPC`));
       }

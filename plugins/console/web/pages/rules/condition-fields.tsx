@@ -11,6 +11,7 @@ import {
   fieldsOf,
   isCompared,
   withField,
+  written,
 } from './condition.ts';
 
 interface ConditionFieldsProps {
@@ -29,7 +30,7 @@ export function ConditionFields({ kind, condition, onChange }: ConditionFieldsPr
     <TextField
       key={field.name}
       label={labelOf(field.name)}
-      value={String(condition[field.name] ?? '')}
+      value={written(condition[field.name])}
       onInput={set(field)}
       type={field.asks === 'number' ? 'number' : 'text'}
       hint={field.name === 'for' ? text.forHint : undefined}
@@ -39,7 +40,7 @@ export function ConditionFields({ kind, condition, onChange }: ConditionFieldsPr
   if (isCompared(kind)) {
     return (
       <Compared
-        expression={String(condition['expr'] ?? '')}
+        expression={written(condition['expr'])}
         language={kind === 'log_volume' ? 'logql' : 'promql'}
         onChange={(expr) => onChange({ ...condition, expr })}
       >
@@ -56,7 +57,7 @@ export function ConditionFields({ kind, condition, onChange }: ConditionFieldsPr
             key={field.name}
             label={labelOf(field.name)}
             language={field.language ?? 'promql'}
-            value={String(condition[field.name] ?? '')}
+            value={written(condition[field.name])}
             onInput={set(field)}
           />
         ))}

@@ -2,6 +2,10 @@ import { compared, comparisonOf, sideOf } from './comparison.ts';
 
 export type Condition = Readonly<Record<string, unknown>>;
 
+/** Returns a field as it stands in its box: empty for what no box can show. */
+export const written = (field: unknown): string =>
+  typeof field === 'string' || typeof field === 'number' ? String(field) : '';
+
 /** One field of a condition, as the form asks for it. */
 export interface ConditionField {
   readonly name: string;
@@ -101,7 +105,7 @@ export interface Line {
 
 export function lineOf(kind: string, condition: Condition): Line | undefined {
   if (isCompared(kind)) {
-    const found = comparisonOf(String(condition['expr'] ?? ''));
+    const found = comparisonOf(written(condition['expr']));
     return (
       found && {
         value: found.threshold,

@@ -12,7 +12,7 @@ import { Threshold } from '../../kit/threshold.tsx';
 import { Time } from '../../kit/time.tsx';
 import { unitOf } from '../../kit/unit-of.ts';
 import { comparisonOf } from './comparison.ts';
-import { type Condition, lineOf } from './condition.ts';
+import { type Condition, lineOf, written } from './condition.ts';
 import type { PreviewState } from './preview.ts';
 import type { Previewed, PreviewedSeries, RuleDraft } from './rule.ts';
 
@@ -158,7 +158,7 @@ const bandsOf = ({ firings: all, to }: Previewed, severity: RuleDraft['severity'
   }));
 
 const measureOf = (condition: Condition): string => {
-  const expression = String(condition['expr'] ?? condition['metric'] ?? condition['total'] ?? '');
+  const expression = written(condition['expr'] ?? condition['metric'] ?? condition['total']);
   return comparisonOf(expression)?.measure ?? expression;
 };
 

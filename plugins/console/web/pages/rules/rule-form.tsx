@@ -268,7 +268,7 @@ function parsed(json: string): { readonly value?: RuleDraft; readonly error?: st
       Array.isArray(value?.conditions) &&
       value.conditions.every((one: unknown) => typeof one === 'object' && one !== null);
     return isRule
-      ? { value: { ...value!, labels: value!.labels ?? {}, annotations: value!.annotations ?? {} } }
+      ? { value: { ...value, labels: value.labels ?? {}, annotations: value.annotations ?? {} } }
       : { error: text.badRule };
   } catch (error) {
     return { error: say(text.badJson, { error: (error as Error).message }) };

@@ -1,5 +1,6 @@
 import type { Severity } from '../../kit/status.tsx';
 import { compared, comparisonOf } from './comparison.ts';
+import { written } from './condition.ts';
 
 /** A rule as the API answers it. */
 export interface Rule extends RuleDraft {
@@ -112,7 +113,7 @@ export const keyOf = (name: string): string =>
  * series are those of hosts.
  */
 export function measured(draft: RuleDraft, series: readonly PreviewedSeries[]): RuleDraft {
-  const found = comparisonOf(String(draft.conditions[0]?.['expr'] ?? ''));
+  const found = comparisonOf(written(draft.conditions[0]?.['expr']));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value));
   if (found === undefined || values.length === 0) {
     return draft;

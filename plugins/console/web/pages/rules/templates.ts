@@ -1,7 +1,4 @@
-import type {
-  ruleTemplates as text,
-  templateNotes,
-} from '../../text/english/alerting/rule-templates.ts';
+import type { templateNotes } from '../../text/english/alerting/rule-templates.ts';
 import type { RuleDraft } from './rule.ts';
 
 /** Subjects that templates watch; templates of one subject stand together. */
@@ -13,7 +10,7 @@ type Body = Pick<RuleDraft, 'kind' | 'conditions'> &
 
 /** A rule to start from; its name, and the note below it, are in the catalogue. */
 export interface Template {
-  readonly id: keyof typeof text & keyof typeof templateNotes;
+  readonly id: keyof typeof templateNotes;
   readonly subject: Subject;
   readonly body: Body;
 }
