@@ -78,6 +78,8 @@ test('PostgreSQL of Debian: a login by SCRAM over TLS, a query, and what a serve
   assert.deepEqual(shown(counted), [true, null]);
   const written = await ask({ ...order, send: 'CREATE TABLE made (id int)' });
   assert.match(written.cause!, /read-only transaction \(25006\)/);
+  const escaped = await ask({ ...order, send: 'COMMIT; CREATE TABLE made (id int)' });
+  assert.match(escaped.cause!, /multiple commands into a prepared statement \(42601\)/);
 
   assert.match((await ask({ ...order, password: 'wrong' })).cause!, /password.*\(28P01\)/);
   assert.match(

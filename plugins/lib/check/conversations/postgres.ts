@@ -122,14 +122,35 @@ async function logIn(server: Conversation, { order, place }: Means): Promise<Par
   }
 }
 
-/** Runs a query, of a person's in a transaction that writes nothing; returns its rows. */
+/**
+ * Runs a query and returns its rows. That of a person runs in a transaction that writes nothing, and
+ * as one statement: so it cannot end the transaction and go on.
+ */
 async function answerTo(
   server: Conversation,
   query: string | undefined,
 ): Promise<readonly (readonly (string | null)[])[]> {
+  if (query === undefined) {
+    server.say(message('Q', text('SELECT 1')));
+    return await rowsFrom(server);
+  }
+  server.say(message('Q', text('BEGIN READ ONLY')));
+  await rowsFrom(server);
+  const most = Buffer.alloc(4);
+  most.writeUInt32BE(maxRows);
   server.say(
-    message('Q', text(query === undefined ? 'SELECT 1' : `BEGIN READ ONLY; ${query}\n; ROLLBACK`)),
+    Buffer.concat([
+      message('P', Buffer.concat([text(''), text(query), Buffer.alloc(2)])),
+      message('B', Buffer.concat([text(''), text(''), Buffer.alloc(6)])),
+      message('E', Buffer.concat([text(''), most])),
+      message('S', Buffer.alloc(0)),
+    ]),
   );
+  return await rowsFrom(server);
+}
+
+/** Reads rows until the server is ready for the next query. */
+async function rowsFrom(server: Conversation): Promise<readonly (readonly (string | null)[])[]> {
   const rows: (readonly (string | null)[])[] = [];
   for (;;) {
     const { kind, body } = await messageFrom(server);
