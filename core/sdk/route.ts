@@ -3,7 +3,6 @@ import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import type { Principal } from './principal.ts';
 import type { MaybePromise } from './scope.ts';
-import { changeShape } from './change-shape.ts';
 
 /**
  * Access to a route: `public` (without a credential), `known` (people and API tokens), `any` (the
@@ -351,3 +350,35 @@ export const socketRoute = declare('socket', 'GET') as <
 >(
   declaration: SocketRoute<P, Q>,
 ) => RouteDeclaration;
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+}
+
+/**
+ * Returns the shape of a change made from that of a whole: a field that is left out stays as it is,
+ * so none has a default, which would reset it.
+ */
+function changeShape<S extends TSchema>(whole: S): S {
+  const { properties, required } = whole as unknown as Partial<ObjectSchema>;
+  if (properties === undefined || !Object.values(properties).some(hasDefault)) {
+    return whole;
+  }
+  return {
+    ...whole,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [name, withoutDefault(schema)]),
+    ),
+    ...(required && { required: required.filter((name) => !hasDefault(properties[name]!)) }),
+  };
+}
+
+function hasDefault(schema: object): boolean {
+  return Object.hasOwn(schema, 'default');
+}
+
+function withoutDefault(schema: object): object {
+  const { default: _, ...rest } = schema as { readonly default?: unknown };
+  return hasDefault(schema) ? rest : schema;
+}

@@ -12,6 +12,7 @@ import { bind, genesis } from '../../plugins/audit/rows/chain.ts';
 import { canonical } from '../../plugins/audit/rows/record.ts';
 import type { Outcome } from '../exercise.ts';
 import { auditHouse, type Found, list, record, trailPath } from '../plugins/audit/house.ts';
+import { changedOnPurpose } from '../on-purpose.ts';
 
 const areas = ['edge', 'device', 'alert', 'user', 'org', 'setting', 'channel', 'skill'];
 const verbs = ['create', 'update', 'delete', 'enable', 'rotate-secret', 'ack', 'test', 'reveal'];
@@ -161,6 +162,7 @@ function fill(dataDir: string, rows: number): number {
     }
   })();
   database.close();
+  changedOnPurpose(dataDir);
   return (performance.now() - began) / 1_000;
 }
 

@@ -9,6 +9,7 @@ import { startTestHost, type TestHost } from 'svc/testing';
 import { activeKey } from '../../plugins/chat/session/store.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { directory, persona, registry, say, ScriptedRunner } from '../plugins/chat/stand-ins.ts';
+import { changedOnPurpose } from '../on-purpose.ts';
 
 const goalMs = 30;
 const day = 86_400_000;
@@ -35,6 +36,7 @@ export async function run({
       long: Number(long),
       old,
     });
+    changedOnPurpose(dataDir);
     const kit = await house(dataDir);
     const fresh = (): Times => ({ wall: [], cpu: [] });
     const times = { list: fresh(), deep: fresh(), history: fresh() };

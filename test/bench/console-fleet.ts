@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 
 import type { WholeHouse } from '../whole-house.ts';
+import { changedOnPurpose } from '../on-purpose.ts';
 
 /** Lines of one push. */
 const mostLines = 20_000;
@@ -52,6 +53,7 @@ export function writeDevices(dataDir: string, devices: number): void {
     }
   })();
   database.close();
+  changedOnPurpose(dataDir);
 }
 
 const places = ['berlin', 'lisbon', 'osaka', 'quito', 'nairobi'];

@@ -1,9 +1,14 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 import { messageOf } from '../../sdk/index.ts';
-import { connect, type ConnectOptions, connectWriter } from '../sqlite/connection.ts';
+import {
+  connect,
+  type Connection,
+  type ConnectOptions,
+  connectWriter,
+} from '../sqlite/connection.ts';
 import { syncPath, writeDurably } from './durable.ts';
 import { errors } from './errors.ts';
 import { changedPages, pageSums, sumsAsText, sumsFromText } from './page-sums.ts';
@@ -12,8 +17,15 @@ import { asUnavailable, sqliteCode } from '../sqlite/trouble.ts';
 const mark = (dataDir: string): string => join(dataDir, 'clean');
 const mostNamed = 5;
 
-/** Notes that the last run ended cleanly, and with which checksums of the pages of `file`. */
+/**
+ * Notes that the last run ended cleanly, and with which checksums of the pages of `file`. It notes
+ * none where somebody else reads the file: then its log goes into it later.
+ */
 export function markClean(dataDir: string, file: string, at: string): void {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    writeDurably(mark(dataDir), `${at}\n`);
+    return;
+  }
   const text = `${at}\n${sumsAsText(pageSums(file))}\n`;
   writeDurably(mark(dataDir), `${text}${crc32(text)}\n`);
 }
@@ -39,9 +51,7 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
   try {
     const connection = connectWriter(file, options);
     if (!isNew && stop === undefined) {
-      problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter(
-        (line) => line !== 'ok',
-      );
+      problems = structureFaults(connection);
     }
     connection.close();
   } catch (error) {
@@ -53,6 +63,38 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
   if (problems.length > 0) {
     throw errors.file_damaged({ file, problems: problems.join('; ') });
   }
+}
+
+/**
+ * Checks every page. A damaged value from which a column is computed ends the check of the whole
+ * file: then each table is checked on its own, since whoever owns the value reports it better.
+ */
+function structureFaults(connection: Connection): string[] {
+  const faultsOf = (part: string | number): string[] =>
+    (connection.pragma(`quick_check(${part})`) as { readonly quick_check: string }[])
+      .map((row) => row.quick_check)
+      .filter((line) => line !== 'ok');
+  try {
+    return faultsOf(mostNamed);
+  } catch (error) {
+    if (sqliteCode(error) !== 'SQLITE_ERROR') {
+      throw error;
+    }
+  }
+  const tables = connection
+    .prepare("select name from sqlite_schema where type = 'table'")
+    .pluck()
+    .all() as string[];
+  return tables.flatMap((table) => {
+    try {
+      return faultsOf(`"${table.replaceAll('"', '""')}"`);
+    } catch (error) {
+      if (sqliteCode(error) !== 'SQLITE_ERROR') {
+        throw error;
+      }
+      return [];
+    }
+  });
 }
 
 function assertUnchanged(

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 
 import type Database from 'better-sqlite3';
 import { auditHouse, folder, inFile, list, post, verify, withoutTriggers } from './house.ts';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 const logOf = (dataDir: string): string =>
   join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log');
@@ -169,6 +170,7 @@ describe('whoever gets hold of the database file and', () => {
       file[at] = '['.charCodeAt(0);
     }
     writeFileSync(join(dataDir, 'svc.db'), file);
+    changedOnPurpose(dataDir);
     const broken = await auditHouse(t, { dataDir });
     const found = await verify(broken);
     assert.deepEqual(

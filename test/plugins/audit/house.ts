@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type AuditRecord, Authenticator, type Principal } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 export const ledger = fileURLToPath(new URL('../../fixtures/plugins/ledger', import.meta.url));
 export const trailPath = '/api/v1/admin/audit-logs';
@@ -97,6 +98,7 @@ export function inFile<T>(dataDir: string, work: (database: Database.Database) =
     return work(database);
   } finally {
     database.close();
+    changedOnPurpose(dataDir);
   }
 }
 

@@ -201,7 +201,7 @@ test(
     await pass(minute);
     assert.equal(
       (await incidents()).get('connected_store_down')!.summary,
-      'The connected store prod does not answer',
+      'The connected store prod does not respond',
     );
   },
 );

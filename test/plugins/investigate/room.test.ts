@@ -14,6 +14,7 @@ import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock } from '../alert/engine-house.ts';
 import { type Fault, hot, type InvestigateHouse, investigateHouse, post } from './house.ts';
 import { pretendDevices } from './pretend-devices.ts';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 const cpuHot = { rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] };
 
@@ -244,6 +245,7 @@ test('a cause that is only suspected is looked at again where a source was too s
       )
       .run(JSON.stringify(report), id);
     database.close();
+    changedOnPurpose(dataDir);
     clock.advance(120_000);
     const house = await startTestHost(t, {
       plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate'],

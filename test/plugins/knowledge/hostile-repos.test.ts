@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { gitServers, type Origin, startGitHttps } from './git-servers.ts';
 import { type Json, knowledgeHouse } from './house.ts';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 interface Hostile {
   readonly make: (origin: Origin) => void;
@@ -349,6 +350,7 @@ test(
     const db = new sqlite(join(dataDir, 'svc.db'));
     db.prepare("UPDATE knowledge_repos SET status = 'syncing'").run();
     db.close();
+    changedOnPurpose(dataDir);
 
     const second = await knowledgeHouse(t, options);
     const after = await until(second.ask, ({ status }) => status === 'ready');

@@ -20,6 +20,7 @@ import {
   upload,
   uploadConfirmed,
 } from './market.ts';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 const operator: Principal = { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] };
 
@@ -278,6 +279,7 @@ test('a start with newer rules looks at what is installed again, and switches of
   const db = new Database(join(dataDir, 'svc.db'));
   db.prepare("update marketplace_packs set lock = json_set(lock, '$.rules_version', 0)").run();
   db.close();
+  changedOnPurpose(dataDir);
   const second = await startMarket(t, { dataDir });
   for (
     const deadline = Date.now() + 20_000;

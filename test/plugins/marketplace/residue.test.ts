@@ -29,6 +29,7 @@ import {
   uploadConfirmed,
 } from './market.ts';
 import { wholePack } from './whole-pack.ts';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 const password = 'a long enough passphrase';
 /**
@@ -355,6 +356,7 @@ test('a start that finds a cleaning cut off waits for those who keep something o
   db.exec(
     `delete from marketplace_packs; insert into marketplace_changes (pack_id, step, token, keep_data, personas) values ('ghost', 'cleaning', 'x', 0, '["ghost-clerk"]')`,
   );
+  changedOnPurpose(dataDir);
   rmSync(join(dataDir, 'packs/ghost'), { recursive: true });
   await startMarket(t, { dataDir });
   await until(

@@ -9,6 +9,7 @@ import Database from 'better-sqlite3';
 
 import { undeclaredSeals } from '../../storage/sealed-places.ts';
 import { addressOf, type Json, mask, settingHouse } from './house.ts';
+import { changedOnPurpose } from '../../on-purpose.ts';
 
 const canary = 'sk-canary-5f1d';
 
@@ -28,6 +29,7 @@ const inDatabase = <T>(dataDir: string, work: (database: Database.Database) => T
     return work(database);
   } finally {
     database.close();
+    changedOnPurpose(dataDir);
   }
 };
 

@@ -1,4 +1,4 @@
-import { useRoom } from '../../client/additions.ts';
+import { useRoom, useSeesAll } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { rule as text } from '../../text/english/alerting/rules.ts';
 import { say } from '../../text/words.ts';
@@ -17,6 +17,8 @@ const scopes = ['host', 'global', 'monitoring_pipeline'] as const;
 
 /** Fields for what an incident of the rule says, and to whom. */
 export function IncidentFields({ draft, set }: PartProps) {
+  // Who sees some devices may not list channels, which tell of all.
+  const seesAll = useSeesAll();
   const note = (name: string) => (value: string) => {
     const { [name]: _before, ...others } = draft.annotations;
     set({ annotations: value === '' ? others : { ...draft.annotations, [name]: value } });
@@ -29,7 +31,7 @@ export function IncidentFields({ draft, set }: PartProps) {
         options={severities.map((one) => [one, severityName(one)] as const)}
         onChange={(severity) => set({ severity })}
       />
-      <Channels draft={draft} set={set} />
+      {seesAll && <Channels draft={draft} set={set} />}
       <TextField
         label={text.summary}
         value={draft.annotations['summary'] ?? ''}
