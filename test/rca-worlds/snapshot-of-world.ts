@@ -2,6 +2,7 @@ import type { IncidentView, InstanceView } from 'svc/contracts/alert';
 import { investigate, type Snapshot } from 'svc/rca';
 import { systemClock } from '../../core/boot/time.ts';
 
+import { directionIn } from '../../plugins/alert/rule/expression.ts';
 import { planOf, type Planned } from '../../plugins/alert/kinds/rule-plan.ts';
 import type { Answer, NodeName } from '../../plugins/investigate/cli/bench/worlds/play.ts';
 import type { MadeWorld } from '../../plugins/investigate/cli/bench/worlds/make.ts';
@@ -56,8 +57,7 @@ async function taken(world: MadeWorld, stores: Stores): Promise<Snapshot | undef
   const fired = new Date(firedAt).toISOString();
   const incident = { id: 1, rule_key: ruleKey, labels, fired_at: fired } as unknown as IncidentView;
   const measure = leg.measure ?? leg.query;
-  const [, sign] =
-    (leg.query.startsWith(measure) && /^\s*([<>])/.exec(leg.query.slice(measure.length))) || [];
+  const direction = directionIn(leg.query, measure, leg.threshold);
   const subject = subjectOf(
     incident,
     leg.measure === undefined
@@ -68,7 +68,7 @@ async function taken(world: MadeWorld, stores: Stores): Promise<Snapshot | undef
           labels,
           kind,
           ...(leg.threshold !== undefined && { threshold: leg.threshold }),
-          ...(sign !== undefined && { direction: sign === '>' ? 'up' : 'down' }),
+          ...(direction !== undefined && { direction }),
         },
     found.map((one) => ({ labels: one }) as unknown as InstanceView),
   );

@@ -8,7 +8,7 @@ import type {
 import type { SeenDevices } from 'svc/query';
 import { type Clock, timestamp } from 'svc/sdk';
 
-import { directionOf, type Operator } from '../rule/expression.ts';
+import { directionIn } from '../rule/expression.ts';
 import type { Plan, Rule } from '../rule/rule.ts';
 import { shownEvent } from './incident-item.ts';
 import type { IncidentStore } from './incident-store.ts';
@@ -114,14 +114,13 @@ function measureOf(
   { kind }: Rule,
   { labels }: Incident,
 ): IncidentMeasure {
-  const [, sign] =
-    (query.startsWith(measure!) && /^\s*([<>]|[=!]=)/.exec(query.slice(measure!.length))) || [];
+  const direction = directionIn(query, measure!, threshold);
   return {
     store,
     query: measure!,
     labels,
     kind,
     ...(threshold !== undefined && { threshold }),
-    ...(sign !== undefined && { direction: directionOf(sign as Operator, threshold ?? 0) }),
+    ...(direction !== undefined && { direction }),
   };
 }

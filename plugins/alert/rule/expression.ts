@@ -78,11 +78,22 @@ export function comparisonOf(query: string): Comparison | undefined {
     : undefined;
 }
 
+/** Returns which way the measure of a query went wrong; undefined if the query does not compare it. */
+export function directionIn(
+  query: string,
+  measure: string,
+  threshold = 0,
+): 'up' | 'down' | undefined {
+  const [, operator] =
+    (query.startsWith(measure) && /^\s*([<>]=?|[=!]=)/.exec(query.slice(measure.length))) || [];
+  return operator === undefined ? undefined : directionOf(operator as Operator, threshold);
+}
+
 /**
- * Returns which way a measure went wrong. What shall not be 0 has fallen there, as `probe_success`
+ * Returns which way a comparison that holds went wrong. What shall not be 0 has fallen there, as `probe_success`
  * does, and what shall be 1 has fallen from there.
  */
-export function directionOf(operator: Operator, threshold: number): 'up' | 'down' {
+function directionOf(operator: Operator, threshold: number): 'up' | 'down' {
   switch (operator) {
     case '==':
       return threshold <= 0 ? 'down' : 'up';

@@ -12,7 +12,7 @@ import { planOf } from '../../../plugins/alert/kinds/rule-plan.ts';
 import {
   comparisonOf,
   compares,
-  directionOf,
+  directionIn,
   isSelector,
 } from '../../../plugins/alert/rule/expression.ts';
 import type { Leg, Rule } from '../../../plugins/alert/rule/rule.ts';
@@ -625,7 +625,9 @@ test('a comparison says which way its measure went wrong', () => {
     ['==', 3, 'up'],
     ['!=', 1, 'down'],
     ['!=', 0, 'up'],
+    ['and other', 0, undefined],
   ] as const) {
-    assert.equal(directionOf(operator, threshold), direction, `${operator} ${threshold}`);
+    const query = `up ${operator} ${threshold}`;
+    assert.equal(directionIn(query, 'up', threshold), direction, query);
   }
 });

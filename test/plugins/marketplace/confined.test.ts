@@ -274,7 +274,14 @@ test('a start with newer rules looks at what is installed again, and switches of
   );
   // As an earlier svc has left it, which held packs to nothing.
   const memory = join(dataDir, 'plugins.json');
-  const { held: _held, ...rest } = JSON.parse(readFileSync(memory, 'utf8')) as { held: object };
+  const {
+    held: _held,
+    sum: _sum,
+    ...rest
+  } = JSON.parse(readFileSync(memory, 'utf8')) as {
+    held: object;
+    sum: number;
+  };
   writeFileSync(memory, JSON.stringify(rest));
   const db = new Database(join(dataDir, 'svc.db'));
   db.prepare("update marketplace_packs set lock = json_set(lock, '$.rules_version', 0)").run();

@@ -155,7 +155,7 @@ test('a start finds the tables, many questions wait their turn, and another gene
       'mill-starts': `(_input, { db }) => db.all('select count(*) as n from starts')`,
       'mill-many': `async (_input, { db }) => (await Promise.all(Array.from({ length: 500 }, () => db.all('select count(*) as n from starts')))).length`,
     },
-    { permissions: { disk_mb: 4 } },
+    { permissions: { disk_mb: 4 }, limits: { call_ms: 60_000 } },
     `async start({ db }) { await db.run('insert into starts (at) values (?)', Date.now()); },`,
     'CREATE TABLE starts (id INTEGER PRIMARY KEY, at INTEGER) STRICT;',
   );
