@@ -1,4 +1,4 @@
-import type { Page, PageRequest, Principal } from 'svc/sdk';
+import { mayRead, type Page, type PageRequest, type Principal } from 'svc/sdk';
 import type { DeviceScope } from 'svc/query';
 import type { Static } from 'typebox';
 
@@ -16,6 +16,12 @@ const shownFigures = ['cpu', 'memory', 'load', 'disk'] as const;
 const severities = ['critical', 'warning', 'info'] as const;
 const none: Values = new Map();
 
+/** Who searches, and the refusal of figures and alerts to a token that may not read them. */
+export interface Asker {
+  readonly principal: Principal;
+  readonly requireRead: (area: 'metricsdb') => void;
+}
+
 export interface FoundDevicesParts {
   readonly search: Search;
   readonly measures: Measures;
@@ -32,7 +38,7 @@ export class FoundDevices {
   }
 
   async page(
-    asker: Principal,
+    asker: Asker,
     { search = '', sort = 'name' }: Static<typeof SearchQuery>,
     { limit, after }: PageRequest,
   ): Promise<Page<Shown>> {
@@ -40,7 +46,7 @@ export class FoundDevices {
     const from = Number(after?.[0] ?? 0);
     const part = found.slice(from, from + limit);
     const shown = await this.#parts.devices.shownAll(part.map(({ known: { row } }) => row));
-    const [values, alerts] = [await this.#figures(), await this.#alerts()];
+    const [values, alerts] = [await this.#figures(asker), await this.#alerts(asker)];
     const figure = (name: (typeof shownFigures)[number], id: number): number | null => {
       const value = values[name].get(id);
       return value === undefined || !Number.isFinite(value) ? null : value;
@@ -65,9 +71,9 @@ export class FoundDevices {
     };
   }
 
-  async groups(asker: Principal, search: string, by: string): Promise<Static<typeof Groups>> {
+  async groups(asker: Asker, search: string, by: string): Promise<Static<typeof Groups>> {
     const found = await this.#found(asker, search, 'name');
-    const alerts = await this.#alerts();
+    const alerts = await this.#alerts(asker);
     const groups = new Map<string, Static<typeof Groups>['groups'][number]>();
     for (const device of found) {
       const { id } = device.known;
@@ -90,9 +96,9 @@ export class FoundDevices {
     };
   }
 
-  async cells(asker: Principal, search: string): Promise<Static<typeof Cells>> {
+  async cells(asker: Asker, search: string): Promise<Static<typeof Cells>> {
     const found = await this.#found(asker, search, 'name');
-    const alerts = await this.#alerts();
+    const alerts = await this.#alerts(asker);
     return {
       total: found.length,
       cells: found.slice(0, mostCells).map(({ known: { id, name }, isOnline }) => ({
@@ -104,31 +110,43 @@ export class FoundDevices {
   }
 
   async #found(
-    asker: Principal,
+    asker: Asker,
     search: string,
     sort: NonNullable<Static<typeof SearchQuery>['sort']>,
   ): Promise<readonly Found[]> {
-    const { search: engine, scopeOf } = this.#parts;
-    return await engine.run({ search, sort, scope: await scopeOf(asker) });
+    const { search: engine, measures: all, scopeOf } = this.#parts;
+    const measures = {
+      of: (metric: string) => {
+        asker.requireRead('metricsdb');
+        return all.of(metric);
+      },
+      firing: (severity?: string) => {
+        asker.requireRead('metricsdb');
+        return all.firing(severity);
+      },
+    };
+    return await engine.run({ search, sort, scope: await scopeOf(asker.principal), measures });
   }
 
-  /** Figures are left out where there are no metrics; the devices are shown all the same. */
-  async #figures(): Promise<Readonly<Record<(typeof shownFigures)[number], Values>>> {
+  /** Returns whether figures are shown; without them, the devices are shown all the same. */
+  #shows({ principal }: Asker): boolean {
+    return this.#parts.measures.isAvailable && mayRead(principal, 'metricsdb');
+  }
+
+  async #figures(asker: Asker): Promise<Readonly<Record<(typeof shownFigures)[number], Values>>> {
     const { measures } = this.#parts;
+    const isShown = this.#shows(asker);
     const asked = await Promise.all(
-      shownFigures.map(async (name) =>
-        measures.isAvailable ? await measures.of(figures[name]!) : none,
-      ),
+      shownFigures.map(async (name) => (isShown ? await measures.of(figures[name]!) : none)),
     );
     return { cpu: asked[0]!, memory: asked[1]!, load: asked[2]!, disk: asked[3]! };
   }
 
-  async #alerts(): Promise<Readonly<Record<(typeof severities)[number], Values>>> {
+  async #alerts(asker: Asker): Promise<Readonly<Record<(typeof severities)[number], Values>>> {
     const { measures } = this.#parts;
+    const isShown = this.#shows(asker);
     const asked = await Promise.all(
-      severities.map(async (severity) =>
-        measures.isAvailable ? await measures.firing(severity) : none,
-      ),
+      severities.map(async (severity) => (isShown ? await measures.firing(severity) : none)),
     );
     return { critical: asked[0]!, warning: asked[1]!, info: asked[2]! };
   }

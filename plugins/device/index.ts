@@ -96,7 +96,6 @@ export default definePlugin({
     const measures = new Measures(ctx.services.maybe(MetricsQueries), clock);
     const search = new Search({
       inventory,
-      measures,
       agents: () => agentsByDevice(fleet.list()),
       isOnline: (device, agent) => agent?.status === 'online' || reports.online().has(device),
     });

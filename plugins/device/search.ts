@@ -13,11 +13,14 @@ export interface SearchRequest {
   /** Column, with `-` for the largest first. */
   readonly sort: Sort | `-${Sort}`;
   readonly scope: DeviceScope | undefined;
+  /** Figures and alerts, as far as the asker may read them. */
+  readonly measures: Asked;
 }
+
+type Asked = Pick<Measures, 'of' | 'firing'>;
 
 export interface SearchParts {
   readonly inventory: Inventory;
-  readonly measures: Measures;
   /** Agents by the device that each watches. */
   readonly agents: () => ReadonlyMap<number, EdgeEntry>;
   readonly isOnline: (device: number, agent: EdgeEntry | undefined) => boolean;
@@ -40,8 +43,10 @@ export class Search {
   }
 
   /** Returns all that fit, in order. */
-  async run({ search, sort, scope }: SearchRequest): Promise<readonly Found[]> {
-    const tests = await Promise.all(parseSearch(search).map((term) => this.#testOf(term)));
+  async run({ search, sort, scope, measures }: SearchRequest): Promise<readonly Found[]> {
+    const tests = await Promise.all(
+      parseSearch(search).map((term) => this.#testOf(term, measures)),
+    );
     const { inventory, agents, isOnline } = this.#parts;
     const agentOf = agents();
     const found = (await inventory.all())
@@ -51,15 +56,15 @@ export class Search {
         return { known, agent, isOnline: isOnline(known.id, agent) };
       })
       .filter((device) => tests.every((test) => test(device)));
-    return await this.#sorted(found, sort);
+    return await this.#sorted(found, sort, measures);
   }
 
-  async #testOf(term: Term): Promise<Test> {
-    const test = await this.#plainTestOf(term);
+  async #testOf(term: Term, measures: Asked): Promise<Test> {
+    const test = await this.#plainTestOf(term, measures);
     return term.isNegated ? (device) => !test(device) : test;
   }
 
-  async #plainTestOf(term: Term): Promise<Test> {
+  async #plainTestOf(term: Term, measures: Asked): Promise<Test> {
     switch (term.kind) {
       case 'text':
         return ({ known: { text } }) => text.includes(term.text);
@@ -67,12 +72,12 @@ export class Search {
         return ({ known: { tags } }) =>
           Object.hasOwn(tags, term.key) && tags[term.key] === term.value;
       case 'figure': {
-        const values = await this.#parts.measures.of(term.metric);
+        const values = await measures.of(term.metric);
         return ({ known: { id } }) => compares(values.get(id), term.op, term.value);
       }
       case 'field': {
         if (term.field === 'incident') {
-          return await this.#incidentTest(term.values);
+          return await this.#incidentTest(term.values, measures);
         }
         return (device) => term.values.some((value) => hasField(device, term.field, value));
       }
@@ -80,20 +85,24 @@ export class Search {
   }
 
   /** `incident:any`, or severities. */
-  async #incidentTest(values: readonly string[]): Promise<Test> {
+  async #incidentTest(values: readonly string[], measures: Asked): Promise<Test> {
     const asked = await Promise.all(
-      values.map((value) => this.#parts.measures.firing(value === 'any' ? undefined : value)),
+      values.map((value) => measures.firing(value === 'any' ? undefined : value)),
     );
     return ({ known: { id } }) => asked.some((one) => (one.get(id) ?? 0) > 0);
   }
 
-  async #sorted(found: readonly Found[], sort: SearchRequest['sort']): Promise<readonly Found[]> {
+  async #sorted(
+    found: readonly Found[],
+    sort: SearchRequest['sort'],
+    measures: Asked,
+  ): Promise<readonly Found[]> {
     const isDown = sort.startsWith('-');
     const column = (isDown ? sort.slice(1) : sort) as Sort;
     if (column === 'name') {
       return isDown ? found.toReversed() : found;
     }
-    const values = await this.#valuesOf(column);
+    const values = await this.#valuesOf(column, measures);
     const keyed = found.map((device) => ({ device, key: keyOf(device, column, values) }));
     // What has no value is last, whatever the direction.
     keyed.sort((a, b) =>
@@ -105,11 +114,11 @@ export class Search {
     return keyed.map(({ device }) => device);
   }
 
-  async #valuesOf(column: Sort): Promise<Values> {
+  async #valuesOf(column: Sort, measures: Asked): Promise<Values> {
     return column === 'incidents'
-      ? await this.#parts.measures.firing()
+      ? await measures.firing()
       : Object.hasOwn(figures, column)
-        ? await this.#parts.measures.of(figures[column]!)
+        ? await measures.of(figures[column]!)
         : new Map<number, number>();
   }
 }
