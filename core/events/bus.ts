@@ -34,7 +34,7 @@ export interface BusOptions<Owner> {
   readonly dropped?: Counter;
   /** Events that may wait for one subscriber; default 1,000. */
   readonly queueLimit?: number;
-  /** Deadline of one delivery; default 30 s. */
+  /** Deadline of one delivery; default 60 s, as a pack may have to start for it. */
   readonly deliverMs?: number;
 }
 
@@ -65,7 +65,7 @@ export class Bus<Owner> {
   readonly #apart = new AsyncResource('svc.events');
 
   constructor(options: BusOptions<Owner>) {
-    this.#options = { queueLimit: 1_000, deliverMs: 30_000, ...options };
+    this.#options = { queueLimit: 1_000, deliverMs: 60_000, ...options };
     this.#listenersOf = indexed(options.subscriptions);
   }
 

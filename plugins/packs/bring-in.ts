@@ -22,10 +22,16 @@ export function bringIn(
 ): void {
   ctx.http.routes(routes.map((described) => proxied(described, child)));
   for (const event of events) {
-    // Waits in the bounded queue that every subscriber has, one delivery at a time.
+    // Waits in the bounded queue that every subscriber has, one delivery at a time, and also for a
+    // process that is starting: nobody would send the event again.
     ctx.events.on(
       defineEvent<unknown>(event),
-      async (call) => void (await child.call('event', { key: event, call })),
+      async (call) =>
+        void (await child.call(
+          'event',
+          { key: event, call },
+          { timeoutMs: limits.activate_ms + limits.call_ms },
+        )),
     );
   }
   Object.keys(settings).forEach((key) =>
