@@ -502,9 +502,10 @@ test('a process that is gone has lost its leases: its writes change nothing, and
     await until(() => ends.length >= 2);
     await Promise.all(ends);
     await sleep(50);
+    // On a busy machine the new process may lose a lease as well, and begins once more.
     assert.deepEqual(
-      new Set(await flour(next)),
-      new Set(['new often 2', 'svc stopped while it ran; it may have been done']),
+      new Set((await flour(next)).map((line) => line.replace(/^new often [2-9]$/, 'new often'))),
+      new Set(['new often', 'svc stopped while it ran; it may have been done']),
     );
   }));
 

@@ -34,8 +34,8 @@ interface World {
   readonly proxy: ChaosProxy;
   /** Number of runs of each command. */
   readonly runs: Map<string, number>;
-  /** A fresh connection through the proxy, proved on both sides. */
-  meet(): Promise<{ manager: TunnelSession; edge: TunnelSession }>;
+  /** A fresh connection through the proxy, proved on both sides; its edge pings this often. */
+  meet(pingMs?: number): Promise<{ manager: TunnelSession; edge: TunnelSession }>;
 }
 
 async function world(t: TestContext): Promise<World> {
@@ -54,7 +54,11 @@ async function world(t: TestContext): Promise<World> {
   });
   const runs = new Map<string, number>();
   const handlers = edgeHandlers(runs);
-  return { proxy, runs, meet: () => meet(listener, proxy, sweeper, journal, handlers) };
+  return {
+    proxy,
+    runs,
+    meet: (pingMs?: number) => meet(listener, proxy, sweeper, journal, handlers, pingMs),
+  };
 }
 
 const edgeHandlers = (runs: Map<string, number>): TunnelHandlers => ({
@@ -84,8 +88,9 @@ async function meet(
   sweeper: Sweeper,
   journal: IdempotencyJournal,
   handlers: TunnelHandlers,
+  pingMs = 200,
 ) {
-  const limits = { pingMs: 200, missedPings: 3 };
+  const limits = { pingMs, missedPings: 3 };
   const session = { log: logBook(), random: Math.random, limits };
   const greeting = async (): Promise<TunnelSession> => {
     const transport = await listener.accept();
@@ -117,9 +122,10 @@ async function meet(
 test('handshake, calls and streams work byte by byte', async (t) => {
   const { proxy, meet: come } = await world(t);
   proxy.fragment = 1;
-  const { manager } = await come();
+  // Byte by byte takes a busy machine a while.
+  const { manager } = await come(10_000);
   const value = { text: 'ü'.repeat(100) };
-  assert.deepEqual(await manager.call('echo', value, { timeoutMs: 5_000 }), value);
+  assert.deepEqual(await manager.call('echo', value, { timeoutMs: 30_000 }), value);
   proxy.fragment = 7;
   const stream = await manager.open('echo', {});
   const bytes = randomBytes(40_000);
