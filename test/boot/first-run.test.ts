@@ -30,7 +30,7 @@ async function until(
     }
     assert.ok(
       Date.now() < deadline,
-      `within 100 s: ${path()} has something to tell; last: ${text.slice(0, 500)}`,
+      `${path()} returned no data within 100 s; last answer: ${text.slice(0, 500)}`,
     );
   }
 }

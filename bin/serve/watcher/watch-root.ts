@@ -22,9 +22,8 @@ const lookEveryMs = 1_000;
 const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
 
 /**
- * Watches one folder through all its lives. A root may be deleted, replaced, or
- * reached by a link that changes, so it is checked every second and watched again if it is another
- * one.
+ * Watches one folder through all its lives. It may be deleted, replaced, or reached by a link that
+ * changes, so it is checked every second and watched again if it is another one.
  */
 export class RootWatch {
   readonly #root: string;

@@ -84,12 +84,21 @@ test(
       await page.getByRole('checkbox', { name }).focus();
       await page.keyboard.press('Space');
     }
+    // Somebody else tags them meanwhile, which the list does not show yet.
+    for (const [at, name] of names.entries()) {
+      await send('PATCH', `/devices/${at + 1}`, { tags: { env: 'prod', team: name } });
+    }
     await page.getByRole('button', { name: 'Set tag…' }).click();
     await page.getByLabel('Tag', { exact: true }).fill('owner=ann');
     await assertClean(view, 'the question');
     await page.keyboard.press('Enter');
     await page.getByText('Done: 2 of 2').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
+    const mail = names.indexOf('mail') + 1;
+    const { tags } = (await (await house.fetch(`/api/v1/devices/${mail}`)).json()) as {
+      tags: object;
+    };
+    assert.deepEqual(tags, { env: 'prod', team: 'mail', owner: 'ann' });
     await page.getByRole('searchbox').fill('owner=ann');
     await page.getByRole('row', { name: /mail/ }).waitFor();
     await page.getByRole('checkbox', { name: 'Select all listed rows' }).check();

@@ -213,11 +213,13 @@ async function act(kind: Kind, device: FoundDevice, given: string, hours: string
   switch (kind) {
     case 'addTag': {
       const equals = given.indexOf('=');
-      const tags = { ...device.tags, [given.slice(0, equals)]: given.slice(equals + 1) };
-      return await api.patch(path, { tags });
+      const [key, value] = [given.slice(0, equals), given.slice(equals + 1)];
+      return await change(path, '', ({ tags }) => ({ tags: { ...tags, [key]: value } }));
     }
     case 'addRole':
-      return await api.patch(`${path}/roles`, { roles: [...new Set([...device.roles, given])] });
+      return await change(path, '/roles', ({ roles }) => ({
+        roles: [...new Set([...roles, given])],
+      }));
     case 'silence':
       return await api.post('/alerts/silences', {
         matchers: [{ name: 'device_id', op: '=', value: String(device.id) }],
@@ -229,4 +231,19 @@ async function act(kind: Kind, device: FoundDevice, given: string, hours: string
     case 'remove':
       return await api.delete(path);
   }
+}
+
+/**
+ * Changes a device as it is now, not as the list showed it: what somebody else has added since then
+ * stays, and a change that comes in between is refused.
+ */
+async function change(
+  path: string,
+  part: string,
+  bodyOf: (device: FoundDevice) => object,
+): Promise<void> {
+  const answer = await api.open('GET', path);
+  const body = bodyOf((await answer.json()) as FoundDevice);
+  const tag = answer.headers.get('etag');
+  await api.patch(`${path}${part}`, body, { headers: tag === null ? {} : { 'if-match': tag } });
 }
