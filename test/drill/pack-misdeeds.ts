@@ -113,7 +113,7 @@ export async function run({
       const before = await firedAt(house, () => sleep(quietMs));
       const during = await firedAt(
         house,
-        async () => void ([ended] = await Promise.all([endOf(house, id), sleep(quietMs)])),
+        async () => void ([ended] = await Promise.all([endOf(house, id, ends), sleep(quietMs)])),
       );
       quiet.push(...before.times);
       busy.push(...during.times);
@@ -148,33 +148,31 @@ export async function run({
   }
 }
 
-/** Returns the outcome in a word: of the process if that has ended, else of the answer. */
-async function endOf(house: House, id: string): Promise<string> {
+/**
+ * Returns the outcome in a word: of the process if that has ended, else of the answer. The answer
+ * may come before the end of the process that is its cause, so another word is waited for.
+ */
+async function endOf(house: House, id: string, ends: RegExp): Promise<string> {
   const reply = await house.fetch(`/api/v1/${id}`, {
     method: 'POST',
     body: JSON.stringify({ file: `${house.dataDir}/svc.db`, port: 1 }),
   });
   const { message = '' } = (await reply.json()) as { message?: string };
   const [, permission] = /denied access without permission: (\w+)/.exec(message) ?? [];
-  const answered =
+  let word =
     permission !== undefined
       ? `denied ${permission}`
       : /did not respond to route within/.test(message)
         ? 'late'
-        : undefined;
-  for (let look = 0; look < 10; look += 1) {
+        : `${reply.status} ${message}`;
+  for (let look = 0; look < 200 && !ends.test(word); look += 1) {
+    await sleep(50);
     const { process } = await house.json<{ process: { ended: string | null } | null }>(
       `/api/v1/packs/${id}`,
     );
-    if (process?.ended) {
-      return process.ended;
-    }
-    if (answered !== undefined) {
-      return answered;
-    }
-    await sleep(50);
+    word = process?.ended ?? word;
   }
-  return `${reply.status} ${message}`;
+  return word;
 }
 
 /** Requests of others during `work`: how long each took, and how many failed. */
