@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+
 import type { LabelRecord } from 'svc/contracts/metricsdb';
 
 import type { Json } from '../plugins/monitor/house.ts';
@@ -25,7 +27,7 @@ const words = new Set(
 );
 const metric =
   /(?<![\w$"'.:@-])([a-zA-Z_:][\w:]*)\s*(\{[^{}]*\})?(?!\s*\(|[\w:]|\s+(?:by|without)\b)/g;
-const matcher = /([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"/g;
+const matcher = /([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')/g;
 const grouping = /\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^()]*)\)/g;
 
 /** Series that a board's queries and variables find, with the names and labels that they need. */
@@ -36,21 +38,56 @@ export function seriesOfBoard(board: Json, real: RealSamples): readonly MadeSeri
     byName.set(one.name, [...(byName.get(one.name) ?? []), one]);
   }
   const values = constantsIn(board);
-  return [...byName].flatMap(([name, uses]) => {
+  const series = [...byName].flatMap(([name, uses]) => {
     const found = real.get(name);
     return found === undefined
       ? uses.flatMap((use) => made(name, use, uses, values))
-      : found.map(({ labels, value }) => ({
-          labels: {
-            ...labels,
-            __name__: name,
-            job: defaultOf('job'),
-            instance: defaultOf('instance'),
-          },
-          value: Number.isFinite(value) ? value : 1,
-          growth: /_total$|_sum$|_count$|_bucket$/.test(name) ? 1 + Math.abs(value) / 1_000 : 0,
-        }));
+      : scrapedAs(uses, values).flatMap((scrape) =>
+          found.map(({ labels, value }) => ({
+            labels: { ...scrape, ...labels, __name__: name },
+            value: Number.isFinite(value) ? value : 1,
+            growth: /_total$|_sum$|_count$|_bucket$/.test(name) ? 1 + Math.abs(value) / 1_000 : 0,
+          })),
+        );
   });
+  const keyOf = ({ labels }: MadeSeries): string =>
+    JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return [...new Map(series.map((one) => [keyOf(one), one])).values()];
+}
+
+/** Labels that whoever scrapes an exporter adds to its own. */
+const added = [
+  ...['instance', 'job', 'cluster', 'namespace', 'pod', 'node', 'nodename', 'container', 'service'],
+  'metrics_path',
+];
+
+/** Sets of these labels as the queries of a board ask for them: one for each job. */
+function scrapedAs(
+  uses: readonly Wanted[],
+  constants: ReadonlyMap<string, string>,
+): readonly Record<string, string>[] {
+  const asksFor = (label: string, { labels, matchers }: Wanted): boolean =>
+    labels.includes(label) || matchers.some((one) => one.label === label);
+  const names = added.filter(
+    (label) => label === 'job' || label === 'instance' || uses.some((use) => asksFor(label, use)),
+  );
+  const ofJobs = uses.filter(({ matchers }) => matchers.some(({ label }) => label === 'job'));
+  const byJob = new Map(
+    (ofJobs.length > 0 ? ofJobs : uses).map(({ matchers }) => {
+      const set = Object.fromEntries(
+        names.map((label) => [
+          label,
+          valueFor(
+            label,
+            matchers.filter((one) => one.label === label),
+            constants,
+          ),
+        ]),
+      );
+      return [set['job'], set] as const;
+    }),
+  );
+  return [...byJob.values()];
 }
 
 interface Query {
@@ -64,9 +101,13 @@ function queriesIn(board: Json): readonly Query[] {
     if (Array.isArray(value)) {
       value.forEach((item) => visit(item, legends));
     } else if (typeof value === 'object' && value !== null) {
-      const names = JSON.stringify(value.targets?.map((one: Json) => one.legendFormat) ?? '');
+      const columns = labelsOfColumns(value.transformations ?? []).map((name) => `{{${name}}}`);
+      const names =
+        value.targets === undefined
+          ? ''
+          : [...value.targets.map((one: Json) => one.legendFormat), ...columns].join(' ');
       if (typeof value.expr === 'string') {
-        found.push({ text: value.expr, legends: String(value.legendFormat ?? '') });
+        found.push({ text: value.expr, legends: `${value.legendFormat ?? ''} ${legends}` });
       }
       Object.values(value).forEach((item) => visit(item, names || legends));
     }
@@ -83,8 +124,21 @@ function queriesIn(board: Json): readonly Query[] {
   return found;
 }
 
+/** Names that a table's transformations keep, group by or order: labels, where they are in lower case. */
+const labelsOfColumns = (transformations: Json): readonly string[] =>
+  transformations.flatMap(({ options }: Json) =>
+    [
+      ...(options?.keepLabels ?? []),
+      ...Object.keys(options?.fields ?? {}),
+      ...Object.keys(options?.indexByName ?? {}),
+    ].filter((name) => /^[a-z]\w*$/.test(name)),
+  );
+
 function selectorsIn(text: string, legends: string): readonly Wanted[] {
-  const bare = text.replaceAll(/\[[\w$:{}. ]*\]/g, '').replaceAll(/#[^\n]*/g, '');
+  const bare = text
+    .replaceAll(/\[[\w$:{}. ]*\]/g, '')
+    .replaceAll(/#[^\n]*/g, '')
+    .replaceAll(/\$\{(\w+)(?::\w+)?\}/g, '$$$1');
   const groups = [...bare.matchAll(grouping)].flatMap(([, names]) => names!.split(','));
   const labels = [
     ...groups.map((name) => name.trim()),
@@ -101,10 +155,10 @@ function selectorsIn(text: string, legends: string): readonly Wanted[] {
             name: name!,
             labels: [...new Set(labels)],
             equal: equal === undefined ? undefined : Number(equal),
-            matchers: [...(braces ?? '').matchAll(matcher)].map(([, label, op, value]) => ({
+            matchers: [...(braces ?? '').matchAll(matcher)].map(([, label, op, value, single]) => ({
               label: label!,
               op: op!,
-              value: value!,
+              value: (value ?? single)!,
             })),
           },
         ],
@@ -139,8 +193,8 @@ const defaultOf = (label: string): string =>
     image: 'main:1',
     mode: 'idle',
     code: '200',
-    node: 'host1',
-    nodename: 'host1',
+    node: hostname(),
+    nodename: hostname(),
     quantile: '0.5',
   })[label] ?? `${label}-1`;
 
@@ -232,7 +286,7 @@ function matching(pattern: string, usual: string): string {
       .replaceAll(/\[[^\]]*\][+*]?/g, '1')
       .replaceAll(/[\\?*+^$()]/g, ''),
   ]);
-  return tries.find(fits) ?? usual;
+  return [...tries, 'sda', 'nvme0n1'].find(fits) ?? usual;
 }
 
 /** Tests a pattern of RE2, as far as the language of this file knows it. */

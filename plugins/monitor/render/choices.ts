@@ -4,6 +4,7 @@ import { compileRegex, formatDuration, formatFloat, idLabel, type Pattern } from
 
 import type { Variable } from '../model/dashboard.ts';
 import { errors } from '../model/errors.ts';
+import { inAskingOrder } from '../variables/asking-order.ts';
 import { type Binding, type Bindings, insert } from '../variables/insertion.ts';
 import { seriesOf, sourceOf, type ValueSource } from '../variables/value-source.ts';
 import { escapedFor, escapedForRegex } from '../variables/query-text.ts';
@@ -49,7 +50,7 @@ export interface ChoiceParts {
   readonly log: Logger;
 }
 
-/** Chooses the value of every variable. The query of one may use those before it. */
+/** Chooses the value of every variable. The query of one may use any other. */
 export async function choose(
   variables: readonly Variable[],
   given: ReadonlyMap<string, readonly string[]>,
@@ -58,13 +59,13 @@ export async function choose(
   assertKnown(variables, given);
   const bindings = new Map(builtIn(parts));
   const empty = new Map<string, Variable>();
-  const list: Choice[] = [];
+  const chosen = new Map<Variable, Choice>();
   const filters: Enforced[] = [];
-  for (const variable of variables) {
+  for (const variable of inAskingOrder(variables)) {
     const { values, texts, leftOut, error } = await offered(variable, bindings, parts);
     const value = given.get(variable.name) ?? usual(variable, values);
     assertFits(variable, value);
-    list.push({
+    chosen.set(variable, {
       variable,
       value,
       values,
@@ -80,7 +81,7 @@ export async function choose(
       bindings.set(variable.name, bindingOf(variable, value, values, leftOut, parts.window));
     }
   }
-  return { list, bindings, empty, filters };
+  return { list: variables.map((one) => chosen.get(one)!), bindings, empty, filters };
 }
 
 /** Window of a rate: it needs two samples, and one may be late: hence four intervals. */

@@ -22,6 +22,13 @@ const board = {
   title: 'Fleet',
   templating: {
     list: [
+      // Asks for what is chosen in the one after it.
+      {
+        name: 'sender',
+        type: 'query',
+        datasource: prometheus,
+        query: 'label_values(sent{job=~"$job"}, job)',
+      },
       {
         name: 'job',
         type: 'query',
@@ -139,7 +146,15 @@ describe('an imported panel', () => {
     assert.equal(status, 201, JSON.stringify(body));
     assert.deepEqual(body.left_out, []);
 
-    const { panels } = await show('fleet', window);
+    const { panels, variables } = await show('fleet', window);
+    assert.deepEqual(
+      variables.map(({ name, values }: Json) => [name, values]),
+      [
+        ['sender', ['a', 'b.c']],
+        ['job', ['a', 'b.c']],
+        ['only', []],
+      ],
+    );
     const of = (title: string): Json => panels.find((one: Json) => one.title === title);
     assert.deepEqual(
       of('Both').data.result.map(({ name, ref, last, settings }: Json) => [
