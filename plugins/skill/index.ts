@@ -46,7 +46,12 @@ export default definePlugin({
       settings,
       clock,
     });
-    const own: OwnTools = new OwnTools({ registry: () => registry, gate, evidence });
+    const own: OwnTools = new OwnTools({
+      registry: () => registry,
+      gate,
+      evidence,
+      look: (call) => runner.look(call),
+    });
     const registry = new Registry({
       catalogue: services.use(Catalogue),
       sources: ctx.extend.open(ToolSources),

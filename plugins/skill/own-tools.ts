@@ -3,6 +3,7 @@ import type { Guide, SkillRegistry, Tool, ToolCall } from 'svc/contracts/skill';
 import { mayRead } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { FileDiff, fileDiff, type Look } from './compare/file-diff.ts';
 import { errors } from './errors.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { ranked } from './ranking.ts';
@@ -12,6 +13,7 @@ export interface OwnToolParts {
   readonly registry: () => SkillRegistry;
   readonly gate: GateContract;
   readonly evidence: EvidenceStore;
+  readonly look: Look;
 }
 
 /** Schemas beyond this are named only, so that the answer is never kept as evidence itself. */
@@ -81,7 +83,14 @@ const tool = (
   schema: schema as Tool['schema'],
 });
 
-/** Tools about tools: they see on whose behalf they run, which those of other plugins need not. */
+/** Tools about tools, which find nothing out that an answer could cite. */
+export const aboutTools: ReadonlySet<string> = new Set([
+  'tool_search',
+  'evidence_read',
+  'guide_read',
+]);
+
+/** Tools that see on whose behalf they run, which those of other plugins need not. */
 export class OwnTools {
   readonly #parts: OwnToolParts;
   readonly list: readonly Tool[] = [
@@ -108,6 +117,14 @@ export class OwnTools {
       'untrusted',
       ['skill'],
     ),
+    tool(
+      'file_diff',
+      'Compare a file between hosts',
+      'Unified diff of a text file on one host and on others, or of two files on one host: whether they are the same, and which lines differ. Hosts show the files that their policy allows to be read.',
+      FileDiff,
+      'untrusted',
+      ['device'],
+    ),
   ];
 
   constructor(parts: OwnToolParts) {
@@ -132,6 +149,12 @@ export class OwnTools {
           ...readIn(text, { filter, ...range }),
         };
       }
+      case 'file_diff':
+        return await fileDiff(
+          call,
+          this.#parts.look,
+          params as { device_ids: number[]; path: string; other_path?: string },
+        );
       default:
         return this.#guide(String(params.key));
     }

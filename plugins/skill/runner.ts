@@ -20,7 +20,7 @@ import {
 
 import { errors } from './errors.ts';
 import type { Execution, ExecutionTrail } from './execution-trail.ts';
-import type { OwnTools } from './own-tools.ts';
+import { aboutTools, type OwnTools } from './own-tools.ts';
 import type { ParamsCheck } from './params-check.ts';
 import type { Presenter } from './presenter.ts';
 import type { Registry, Runnable } from './registry.ts';
@@ -94,6 +94,21 @@ export class Runner implements SkillRunner {
       this.#parts.runs.add(1, { class: prepared.tool.class, status: 'refused' });
       throw error;
     }
+  }
+
+  /**
+   * Runs a safe tool for another one, with all that a call goes through but its presentation: the
+   * result of the other one is presented.
+   */
+  async look(call: ToolCall): Promise<unknown> {
+    const prepared = await this.#prepare(call);
+    await this.#admit(prepared);
+    const { tool, runnable } = prepared;
+    if (tool.class !== 'safe') {
+      throw errors.look_changes({ key: tool.key });
+    }
+    const signal = call.signal ?? new AbortController().signal;
+    return this.#invoke({ ...prepared, id: this.#parts.ids.uuid() }, runnable, usualMs, signal);
   }
 
   async #prepare(call: ToolCall): Promise<Prepared> {
@@ -193,7 +208,7 @@ export class Runner implements SkillRunner {
         principal: call.principal,
         keep: call.approval !== undefined,
         // What people are told by agents can be looked up; tools about tools find nothing out.
-        cited: isTold.has(call.origin) && tool.source !== 'skill' && tool.source !== 'manual',
+        cited: isTold.has(call.origin) && !aboutTools.has(tool.key) && tool.source !== 'manual',
         params: execution.params,
       });
       return { ...about, ...shown, status: 'ok', error: undefined, duration_ms: took() };
@@ -223,7 +238,7 @@ export class Runner implements SkillRunner {
     const { principal, approval } = call;
     switch (runnable.by) {
       case 'room':
-        return this.#parts.own.run(call, params);
+        return this.#parts.own.run({ ...call, signal }, params);
       case 'plugin':
         return runnable.skill.run(params, { principal, signal });
       case 'source': {
