@@ -15,5 +15,13 @@ export const errors = defineErrors('metricsdb', {
     'forbidden',
     'The service behind this proxy shows all devices, but your organization sees only some; ask an administrator.',
   ],
+  odd_exemplars: [
+    'upstream_error',
+    'The metrics store does not respond like Prometheus: {what}; check metricsdb.url.',
+  ],
+  exemplars_large: [
+    'invalid_argument',
+    'The exemplars of these series take more than {maxBytes} bytes; select fewer series, or a shorter time.',
+  ],
   step: ['invalid_argument', '"step" must be a duration such as 1m.'],
 });

@@ -38,6 +38,7 @@ import { type Supply, Switchboard } from './drivers/switchboard.ts';
 import { writeTest } from './drivers/write-test.ts';
 import { Dropping } from './drop/dropping.ts';
 import { dropRoutes } from './drop-routes.ts';
+import { exemplarSkill } from './exemplar-skill.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
@@ -87,6 +88,7 @@ export default definePlugin({
     const queries = queriesOf(driver, thread, clock);
     ctx.services.provide(MetricsQueries, () => queries);
     new MetricSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
+    ctx.skills.add(exemplarSkill(driver, asking, clock));
     ctx.services.provide(MetricsCare, () => careOf(thread, () => driver().name === 'embedded'));
     ctx.services.provide(MetricsIngest, () => ({
       push: (...pushed) => driver().push(...pushed),

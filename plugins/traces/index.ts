@@ -62,7 +62,9 @@ export default definePlugin({
     const asking = askingOf(ctx.services.maybe(DeviceScopes));
     const queries = queriesOf(driver, thread);
     ctx.services.provide(TraceQueries, () => queries);
-    new TraceSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
+    new TraceSkills({ queries, asking, clock, driver })
+      .all()
+      .forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(TraceCare, () => careOf(thread));
     ctx.services.provide(TraceIngest, () => ({ push: (...pushed) => driver().push(...pushed) }));
     const reader = new Reader(

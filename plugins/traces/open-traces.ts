@@ -201,7 +201,9 @@ function narrowed({ query, asks, ...asked }: EnforcedInput): string {
   } else if (asks !== 'traces') {
     assertOneFilter(parsed);
     assertSpansAlone(parsed);
-    assertFieldsAlone([fieldOf(asks.tag)]);
+    if (asks !== 'names') {
+      assertFieldsAlone([fieldOf(asks.tag)]);
+    }
   }
   const enforced = enforcedQuery(parsed, matchersOf(asked));
   return printQuery(asks === 'traces' ? withNames(enforced) : enforced);

@@ -3,6 +3,7 @@ import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
+import type { TraceDriver } from './drivers/driver.ts';
 import { errors } from './errors.ts';
 import { spanLines } from './span-lines.ts';
 
@@ -38,15 +39,34 @@ const Tag = Type.Object({
   ...Window,
 });
 const maxValues = 300;
+const Tags = Type.Object({
+  query: Type.Optional(
+    Type.String({
+      maxLength: 4_000,
+      description: 'TraceQL query: only attributes of matching spans.',
+    }),
+  ),
+  ...Window,
+});
+const maxTags = 300;
+
+export interface TraceSkillParts {
+  readonly queries: TraceQueries;
+  readonly asking: AskingOf;
+  readonly clock: Clock;
+  readonly driver: () => Pick<TraceDriver, 'tagNames'>;
+}
 
 /** Questions about traces for people and agents. */
 export class TraceSkills {
   readonly #queries: TraceQueries;
   readonly #clock: Clock;
   readonly #asking: AskingOf;
+  readonly #driver: () => Pick<TraceDriver, 'tagNames'>;
 
-  constructor(queries: TraceQueries, asking: AskingOf, clock: Clock) {
+  constructor({ queries, asking, clock, driver }: TraceSkillParts) {
     this.#asking = asking;
+    this.#driver = driver;
     this.#queries = queries;
     this.#clock = clock;
   }
@@ -71,6 +91,15 @@ export class TraceSkills {
           'The spans of one trace, ordered by start time: service, name, parent, duration, errors.',
         params: One,
         run: (params, run) => this.#one(params, run),
+      }),
+      toolSkill({
+        ...common,
+        key: 'trace_tags',
+        name: 'Attributes of traces',
+        description:
+          'Names of the attributes that spans have within a window, by scope (resource, span, event, link, instrumentation), for use in TraceQL and in trace_tag_values.',
+        params: Tags,
+        run: (params, run) => this.#tags(params, run),
       }),
       toolSkill({
         ...common,
@@ -121,6 +150,19 @@ export class TraceSkills {
           started_at: timestamp(Number(BigInt(startNanos) / 1_000_000n)),
         }),
       ),
+    };
+  }
+
+  async #tags({ query, ...asked }: Static<typeof Tags>, { principal }: SkillRun): Promise<object> {
+    const window = windowAsked(asked, this.#clock.now());
+    const found = await this.#driver().tagNames(window, {
+      ...(query !== undefined && { query }),
+      ...(await this.#asking(principal)),
+    });
+    const scopes = Object.entries(found).filter(([, names]) => names.length > 0);
+    return {
+      total: scopes.reduce((sum, [, names]) => sum + names.length, 0),
+      scopes: scopes.map(([scope, names]) => ({ scope, attributes: names.slice(0, maxTags) })),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { PushAnswer } from 'svc/contracts/metricsdb';
-import type { TraceIngest, TraceQueries } from 'svc/contracts/traces';
+import type { TraceIngest, TraceQueries, TraceWindow } from 'svc/contracts/traces';
 import type { Asking } from 'svc/query';
 
 import type { TempoQuestion } from '../tempo/question.ts';
@@ -16,6 +16,9 @@ export interface DriverStatus {
   readonly code?: string;
 }
 
+/** Names of attributes by their scope, such as `resource`. */
+export type ScopedNames = Readonly<Record<string, readonly string[]>>;
+
 /** Storage back end: keeps the spans and answers queries about them. */
 export interface TraceDriver extends Omit<TraceQueries, 'status' | 'check' | 'trace'> {
   /** A finished answer in Tempo's shape. */
@@ -29,6 +32,11 @@ export interface TraceDriver extends Omit<TraceQueries, 'status' | 'check' | 'tr
     form: TraceForm,
     options?: Parameters<TraceQueries['trace']>[1],
   ): Promise<Uint8Array | undefined>;
+  /** Names of attributes by scope, of spans that the asker may see. */
+  tagNames(
+    window: TraceWindow,
+    options?: Parameters<TraceQueries['tagValues']>[2],
+  ): Promise<ScopedNames>;
   push(...pushed: Parameters<TraceIngest['push']>): Promise<PushAnswer>;
   status(): Promise<DriverStatus>;
 }

@@ -60,6 +60,12 @@ export class EmbeddedTraces implements TraceDriver {
     return this.#thread.call('tagValues', { tag, start, end, ...options }, within(undefined));
   }
 
+  tagNames(
+    ...[{ start, end }, options = {}]: Parameters<TraceDriver['tagNames']>
+  ): ReturnType<TraceDriver['tagNames']> {
+    return this.#thread.call('tagNames', { start, end, ...options }, within(undefined));
+  }
+
   metrics(
     ...[query, { start, end, step }, { signal, ...options } = {}]: Parameters<
       TraceDriver['metrics']

@@ -16,6 +16,7 @@ const maxBytes = 16 * 1024 * 1024;
 /** Readers of answers, by what was asked. */
 const readers = {
   search: (body: Uint8Array) => ({ traces: tracesIn(body), warnings: missingIn(body) }),
+  names: (body: Uint8Array) => namesIn(body),
   values: (body: Uint8Array) => valuesIn(body),
   range: (body: Uint8Array) => matrixIn(body),
 } as const;
@@ -74,6 +75,18 @@ function missingIn(body: Uint8Array): readonly string[] {
           : 'the remote trace store answered in part',
       ];
 }
+
+/** Tempo lists what every span has, such as its duration, as a scope of its own: `intrinsic`. */
+const namesIn = (body: Uint8Array): Record<string, readonly string[]> =>
+  Object.fromEntries(
+    list(parsed(body)['scopes'] ?? [], 'scopes')
+      .map((entry) => {
+        const { name, tags = [] } = record(entry, 'a scope');
+        const names = list(tags, 'tags').map((tag) => text(tag, 'a tag'));
+        return [text(name, 'the name of a scope'), names] as const;
+      })
+      .filter(([name]) => name !== 'intrinsic'),
+  );
 
 const valuesIn = (body: Uint8Array): { readonly type: string; readonly value: string }[] =>
   list(parsed(body)['tagValues'] ?? [], 'tagValues').map((entry) => {

@@ -109,6 +109,20 @@ export class RemoteTraces implements TraceDriver {
     );
   }
 
+  async tagNames(
+    ...[window, { query = '', enforce = [] } = {}]: Parameters<TraceDriver['tagNames']>
+  ): ReturnType<TraceDriver['tagNames']> {
+    const asked = query.trim() === '' && enforce.length > 0 ? '{ }' : query;
+    const narrowed = await this.#enforced(asked, enforce, 'names');
+    return await this.#read(
+      'names',
+      await this.#ask({
+        kind: 'tags',
+        input: { ...window, version: 2, ...(narrowed !== '' && { query: narrowed }) },
+      }),
+    );
+  }
+
   async metrics(
     ...[query, window, options = {}]: Parameters<TraceDriver['metrics']>
   ): ReturnType<TraceDriver['metrics']> {

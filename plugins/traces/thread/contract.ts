@@ -11,7 +11,7 @@ import type { TagSearch } from '../traceql/search/tag-search.ts';
 
 /** An answer of another server, to be read. */
 export interface RemoteAnswer {
-  readonly kind: 'search' | 'values' | 'range';
+  readonly kind: 'search' | 'names' | 'values' | 'range';
   readonly body: Uint8Array;
 }
 
@@ -115,10 +115,10 @@ export interface EnforcedInput {
   readonly query: string;
   readonly enforce: readonly Enforced[];
   /**
-   * Kind of query: traces, with span names, which are filtered again here; values of this tag; or a
-   * metric.
+   * Kind of query: traces, with span names, which are filtered again here; names of tags; values of
+   * this tag; or a metric.
    */
-  readonly asks: 'traces' | 'metrics' | { readonly tag: string };
+  readonly asks: 'traces' | 'names' | 'metrics' | { readonly tag: string };
 }
 
 export interface StoreStatus extends StoreStats {

@@ -6,6 +6,7 @@ import { EdgeFleet } from 'svc/contracts/edge';
 import { LogIngest } from 'svc/contracts/logs';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { SkillRunner, Skills } from 'svc/contracts/skill';
+import { TraceIngest } from 'svc/contracts/traces';
 import { Authenticator, type Principal } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
@@ -40,10 +41,12 @@ const wanted = [
     'metrics_range',
     'metrics_find',
     'metrics_outliers',
+    'metrics_exemplars',
     'logs_query',
     'logs_templates',
     'traces_search',
     'trace_get',
+    'trace_tags',
   ],
   ...[
     'incidents_list',
@@ -64,6 +67,7 @@ const wanted = [
     'tool_search',
     'evidence_read',
     'guide_read',
+    'file_diff',
   ],
 ];
 
@@ -194,6 +198,59 @@ test('what an investigation needs to see and do is there, and answers from the r
     assert.match(templates[0].template, /^GET .* took .* ms for /);
   });
 
+  await t.test('exemplars lead from a metric to a trace, and attributes to a search', async () => {
+    const [fast, slow] = ['a'.repeat(32), 'b'.repeat(32)];
+    const lines = [
+      '# TYPE pay_seconds histogram',
+      `pay_seconds_bucket{le="0.1"} 8 ${at / 1_000} # {trace_id="${fast}"} 0.04 ${at / 1_000}`,
+      `pay_seconds_bucket{le="+Inf"} 9 ${at / 1_000} # {trace_id="${slow}",user="7"} 2.5 ${at / 1_000}`,
+      '# EOF',
+    ];
+    await house
+      .service(MetricsIngest)
+      .push('openmetrics', Buffer.from(`${lines.join('\n')}\n`), {});
+    const { total, exemplars } = await run('metrics_exemplars', {
+      query: 'rate(pay_seconds_bucket[5m])',
+      limit: 1,
+    });
+    assert.equal(total, 2);
+    assert.deepEqual(exemplars, [
+      {
+        trace_id: slow,
+        value: 2.5,
+        at: new Date(at).toISOString(),
+        series: { __name__: 'pay_seconds_bucket', le: '+Inf' },
+        labels: { user: '7' },
+      },
+    ]);
+    const span = {
+      traceId: slow,
+      spanId: '1'.repeat(16),
+      name: 'POST /pay',
+      startTimeUnixNano: `${at}000000`,
+      endTimeUnixNano: `${at + 900}000000`,
+      attributes: [{ key: 'http.route', value: { stringValue: '/pay' } }],
+    };
+    const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] };
+    const sent = { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] };
+    await house
+      .service(TraceIngest)
+      .push('otlp-json', Buffer.from(JSON.stringify(sent)), { stamp: { device_id: '7' } });
+    assert.equal((await run('trace_get', { trace_id: slow })).spans[0].name, 'POST /pay');
+    const { scopes } = await run('trace_tags', { last: '1h' });
+    assert.deepEqual(
+      scopes.map(({ scope, attributes }: { scope: string; attributes: string[] }) => [
+        scope,
+        attributes.filter((name) => name !== 'device_id'),
+      ]),
+      [
+        ['span', ['http.route']],
+        ['resource', ['service.name']],
+      ],
+    );
+    assert.equal((await run('trace_tags', { query: '{ name = "no" }' })).total, 0);
+  });
+
   await t.test('topology and devices', async () => {
     const node = (type: string, name: string) =>
       house.json('/api/v1/topology/nodes', {
@@ -232,7 +289,7 @@ test('what an investigation needs to see and do is there, and answers from the r
     });
     const { dashboards } = await run('dashboards_list', {});
     assert.ok((await run('dashboard_get', { uid: dashboards[0].uid })).panels[0].query);
-    assert.equal((await run('traces_search', {})).shown, 0);
+    assert.equal((await run('traces_search', {})).shown, 1);
     await assert.rejects(run('trace_get', { trace_id: 'abc' }), { code: 'not_found' });
     assert.deepEqual(
       (await run('incidents_list', { status: ['open'], last: '2h' })).incidents,
