@@ -1,6 +1,7 @@
 import { useCallback } from 'preact/hooks';
 
 import { base } from './base.ts';
+import { keepRange, takeRange } from './range.ts';
 import { Store, useStore } from './store.ts';
 
 /**
@@ -14,14 +15,17 @@ export interface Place {
 }
 
 const placeNow = (): Place => ({
-  parts: location.pathname
+  parts: partsOf(location.pathname),
+  query: new URLSearchParams(location.search),
+});
+
+const partsOf = (path: string): readonly string[] =>
+  path
     .slice(base.length)
     .replace(/^ui(?:\/|$)/, '')
     .split('/')
     .filter((part) => part !== '')
-    .map(decoded),
-  query: new URLSearchParams(location.search),
-});
+    .map(decoded);
 
 function decoded(part: string): string {
   try {
@@ -38,7 +42,13 @@ export function goTo(
   address: string,
   { replace = false }: { readonly replace?: boolean } = {},
 ): void {
-  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  const next = new URL(address, location.href);
+  if (!replace) {
+    const { parts, query } = place.value;
+    keepRange(parts[0], query);
+    takeRange(partsOf(next.pathname)[0], next.searchParams);
+  }
+  history[replace ? 'replaceState' : 'pushState'](null, '', next);
   place.set(placeNow());
 }
 

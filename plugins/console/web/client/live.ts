@@ -36,6 +36,9 @@ export function onChanged(kinds: readonly string[] | undefined, tell: () => void
   return () => void listeners.delete(listener);
 }
 
+/** Has everything that the page shows fetched again. */
+export const askAgain = (): void => [...listeners].forEach(({ tell }) => tell());
+
 /** Follows the one stream of the page, and takes it up again for as long as the reader is signed in. */
 export function startLive(): () => void {
   running?.abort();
@@ -110,7 +113,7 @@ function take(frame: string): void {
     heard = true;
     connection.set({ state: 'live' });
     if (missed) {
-      [...listeners].forEach(({ tell }) => tell());
+      askAgain();
     }
   } else if (event === 'changed') {
     const { kinds } = JSON.parse(data) as { kinds: readonly string[] };

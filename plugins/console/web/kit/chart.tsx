@@ -6,8 +6,10 @@ import { address } from '../browser/location.ts';
 import { useStore } from '../browser/store.ts';
 import { theme } from '../browser/theme.ts';
 import { chart as text } from '../text/english/kit.ts';
-import { count } from '../text/words.ts';
+import { count, say } from '../text/words.ts';
 import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts';
+import type { Opened } from './onward/menu.tsx';
+import type { Shown } from './onward/shown.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
 import type { Axis, Band, Plot, Plotted, PlotPlace } from './plot.ts';
 
@@ -39,18 +41,16 @@ export function Chart({ queries, window, height = 160, points = fewPoints, ...re
       {...rest}
       height={height}
       bounds={bounds}
-      query={queries[0]?.expr}
+      queries={queries}
       plotted={error ? undefined : plotted}
       otherwise={error ? <Refused error={error} retry={retry} /> : <Skeleton height={height} />}
     />
   );
 }
 
-interface GraphProps extends Omit<ChartProps, 'queries' | 'window' | 'points'> {
+interface GraphProps extends Omit<ChartProps, 'window' | 'points'> {
   readonly plotted: Plotted | undefined;
   readonly bounds: readonly [number, number];
-  /** Query that the lines answer. */
-  readonly query: string | undefined;
   /** Placeholder while there are no lines. */
   readonly otherwise: ComponentChildren;
   readonly tools?: ComponentChildren;
@@ -63,7 +63,7 @@ export function Graph({
   title,
   plotted,
   bounds,
-  query,
+  queries,
   unit = 'count',
   height = 160,
   otherwise,
@@ -73,6 +73,8 @@ export function Graph({
 }: GraphProps) {
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
+  const [opened, open] = useState<Opened>();
+  const leads = queries.length > 0;
   return (
     <figure class="chart">
       <figcaption>
@@ -88,14 +90,7 @@ export function Graph({
             pressed={asTable}
             onClick={() => setAsTable(!asTable)}
           />
-          <a
-            class="button button-quiet"
-            href={address(['explore'], { q: query })}
-            aria-label={`${text.query}: ${title}`}
-            title={text.query}
-          >
-            ⌕
-          </a>
+          {leads && <Leading title={title} queries={queries} onOpen={open} />}
         </div>
       </figcaption>
       {plotted === undefined ? (
@@ -116,6 +111,7 @@ export function Graph({
             unit={unit}
             height={height}
             onPoint={setPoint}
+            onMoment={(at, { clientX: x, clientY: y }) => leads && open({ x, y, at })}
           />
           {legend === undefined ? (
             <Legend plotted={plotted} unit={unit} at={point} />
@@ -124,9 +120,45 @@ export function Graph({
           )}
         </>
       )}
+      {opened && (
+        <Onward
+          shown={{ title, queries, unit, plotted, bounds }}
+          opened={opened}
+          onClose={() => open(undefined)}
+        />
+      )}
     </figure>
   );
 }
+
+interface LeadingProps {
+  readonly title: string;
+  readonly queries: readonly ChartQuery[];
+  readonly onOpen: (opened: Opened) => void;
+}
+
+/** Ways to the query of a chart, and to everything else that it leads to. */
+const Leading = ({ title, queries, onOpen }: LeadingProps) => (
+  <>
+    <a
+      class="button button-quiet"
+      href={address(['explore'], { q: queries[0]!.expr })}
+      aria-label={`${text.query}: ${title}`}
+      title={text.query}
+    >
+      ⌕
+    </a>
+    <Button
+      kind="quiet"
+      icon="more"
+      label={say(text.actions, { title })}
+      onClick={({ currentTarget }) => {
+        const { left, bottom } = currentTarget.getBoundingClientRect();
+        onOpen({ x: left, y: bottom });
+      }}
+    />
+  </>
+);
 
 interface CanvasProps extends Pick<
   ChartProps,
@@ -137,6 +169,7 @@ interface CanvasProps extends Pick<
   readonly unit: Unit;
   readonly height: number;
   readonly onPoint: (index: number | null) => void;
+  readonly onMoment: (at: number, event: MouseEvent) => void;
 }
 
 function Canvas({
@@ -152,6 +185,7 @@ function Canvas({
   axis,
   over,
   onPoint,
+  onMoment,
   onRange,
 }: CanvasProps) {
   const [place, setPlace] = useState<PlotPlace>();
@@ -171,6 +205,7 @@ function Canvas({
         bands,
         sync,
         onPoint,
+        onMoment,
         onRange,
         axis,
         ...(over && {
@@ -200,6 +235,19 @@ function Canvas({
       {place && over?.(place)}
     </div>
   );
+}
+
+interface OnwardProps {
+  readonly shown: Shown;
+  readonly opened: Opened;
+  readonly onClose: () => void;
+}
+
+/** The menu of a chart, which is fetched when it is first opened. */
+function Onward(props: OnwardProps) {
+  const [kit, setKit] = useState<typeof import('./onward/menu.tsx')>();
+  useEffect(() => void import('./onward/menu.tsx').then((loaded) => setKit(() => loaded)), []);
+  return kit === undefined ? null : <kit.Menu {...props} />;
 }
 
 function Legend({

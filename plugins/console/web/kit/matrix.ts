@@ -6,8 +6,13 @@ import { inNames, learnNames, nameOfDevice } from '../client/names.ts';
 import { onChanged } from '../client/live.ts';
 import type { Line, Plotted } from './plot.ts';
 
-/** Seconds since the epoch, or a length that ends now and moves on. */
-export type Window = { readonly from: number; readonly to: number } | { readonly last: number };
+/**
+ * Seconds since the epoch, or a length that ends now and moves on: so many seconds after it was
+ * asked for, never for 0, and with each of its steps by default.
+ */
+export type Window =
+  | { readonly from: number; readonly to: number }
+  | { readonly last: number; readonly every?: number };
 
 export interface ChartQuery {
   readonly expr: string;
@@ -80,12 +85,10 @@ export function useMatrix(queries: readonly ChartQuery[], window: Window, points
     };
     void load();
     const stop = onChanged([], () => void load());
+    const every = 'last' in window ? (window.every ?? boundsOf(window, points).step) : 0;
     const timer =
-      'last' in window
-        ? setInterval(
-            () => document.visibilityState === 'visible' && void load(),
-            boundsOf(window, points).step * 1000,
-          )
+      every > 0
+        ? setInterval(() => document.visibilityState === 'visible' && void load(), every * 1000)
         : undefined;
     return () => {
       own.abort();
@@ -114,13 +117,13 @@ function plottedOf(
     (_, at) => from + at * step,
   );
   const lines = answers.flatMap(({ result }, at) =>
-    named(queries[at]!, result).map(({ name, values }): Line => {
+    named(queries[at]!, result).map(({ name, values, metric }): Line => {
       const row = Array.from<number | null>({ length: times.length }).fill(null);
       for (const [time, value] of values) {
         const number = Number(value);
         row[Math.round((time - from) / step)] = Number.isFinite(number) ? number : null;
       }
-      return { name, values: row };
+      return { name, values: row, labels: metric };
     }),
   );
   return { times, lines: lines.slice(0, mostLines) };
@@ -133,7 +136,7 @@ function named(query: ChartQuery, result: Matrix['result']) {
       ? distinct(result.map(({ metric }) => metric))
       : result.map(({ metric }) => metric);
   return result
-    .map(({ values }, at) => ({ name: nameOf(query, told[at]!), values }))
+    .map(({ values, metric }, at) => ({ name: nameOf(query, told[at]!), values, metric }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -6,6 +6,8 @@ import { fullMoment, figure, type Unit } from '../text/format.ts';
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
+  /** Labels of the series, as the store answers them. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Difference of this line from the usual one. */
   readonly look?: Look;
 }
@@ -42,6 +44,8 @@ export interface PlotOptions {
   readonly bands?: readonly Band[];
   readonly onPoint: (index: number | null) => void;
   readonly onRange?: (from: number, to: number) => void;
+  /** Called for a click, with the moment that it is on and its place in the window. */
+  readonly onMoment?: (at: number, event: MouseEvent) => void;
   /** Charts of one key point at the same instant. */
   readonly sync?: string;
   readonly axis?: Axis;
@@ -150,6 +154,12 @@ export class Plot {
       axes: this.#axes(lines),
       series: [{}, ...lines.map((line, at) => this.#series(line, at))],
       hooks: {
+        ready: [
+          (plot) =>
+            plot.over.addEventListener('click', (event) =>
+              this.#options.onMoment?.(plot.posToVal(event.offsetX, 'x'), event),
+            ),
+        ],
         setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
         setSelect: [
           (plot) => {

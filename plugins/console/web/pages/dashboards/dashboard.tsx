@@ -46,16 +46,16 @@ const prefix = 'var-';
 /** One dashboard: svc asks all its queries at once, and every panel has its data or the reason why not. */
 export function DashboardPage({ uid }: { readonly uid: string }) {
   const { query } = usePlace();
-  const { window, zoom } = useSpan();
+  const { window, zoom, every } = useSpan();
   const mayWrite = useMay()('monitor:write');
   const [edited, setEdited] = useState<Panel | 'new'>();
   const length = 'last' in window ? window.last : window.to - window.from;
   const [rows, setRows] = useState('saved');
   const asked = useMemo(() => ({ ...askedOf(window, query), rows }), [window, query, rows]);
-  const every = 'last' in window ? Math.max(10_000, Math.round(length / 240) * 1_000) : undefined;
+  const pace = every(Math.max(10_000, Math.round(length / 240) * 1_000));
   const { value, error, reload } = useData<Dashboard>(
     `/observability/dashboards/${encodeURIComponent(uid)}`,
-    { query: asked, every },
+    { query: asked, every: pace },
   );
   if (value === undefined) {
     return error === undefined ? (

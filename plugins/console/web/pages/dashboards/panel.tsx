@@ -100,7 +100,11 @@ function Drawing({
       title={title}
       plotted={why === undefined && type === 'timeseries' ? plotted : undefined}
       bounds={bounds}
-      query={type === 'logs' ? undefined : (expanded ?? query)}
+      queries={
+        type === 'logs'
+          ? []
+          : [{ expr: expanded ?? query, ...(panel.legend !== '' && { name: panel.legend }) }]
+      }
       {...(plotted && lookOf(panel, plotted, legend, below))}
       height={height}
       sync="dashboard"

@@ -35,7 +35,7 @@ export function Curve({ rule, at, preview: { shown, error }, onChange }: CurvePr
   return (
     <Graph
       title={text.preview}
-      query={rule.kind.startsWith('metric') ? measureOf(condition) : undefined}
+      queries={rule.kind.startsWith('metric') ? [{ expr: measureOf(condition) }] : []}
       unit={unit}
       height={height}
       plotted={shown && plottedOf(series)}

@@ -25,7 +25,7 @@ export default function Traces() {
 
 function Search() {
   const [q, setQ] = useParam('q', '{ }');
-  const { window, bounds } = useSpan();
+  const { window, bounds, every } = useSpan();
   // On whole minutes, so that drawing again does not ask again.
   const { from, to } = 'last' in window ? bounds() : window;
   // Both to the same side: a week stays a week, and more than that is refused.
@@ -33,7 +33,7 @@ function Search() {
   const query = { q, start: minute(from), end: minute(to), limit: '100' };
   const { value, error } = useData<{ traces: readonly Found[] }>('/traces/search', {
     query,
-    every: 30_000,
+    every: every(30_000),
   });
   const isWrong = error !== undefined && !error.isSilence;
   return (

@@ -3,6 +3,7 @@ import { words } from '../words.ts';
 export const chart = words('chart', {
   table: 'Show as table',
   query: 'Open query in Explore',
+  actions: 'Actions: {title}',
   empty: 'No data in this time range',
   time: 'Time',
   left: 'and 1 more series|and {count} more series',
@@ -30,7 +31,22 @@ export const parts = words('parts', {
   notAllowed: 'Your role does not allow this. Ask an administrator.',
 });
 
-export const span = words('span', { label: 'Time range', back: 'Back to now' });
+export const span = words('span', {
+  label: 'Time range',
+  back: 'Back to now',
+  free: 'Choose another time range',
+  refresh: 'Refresh',
+  auto: 'Auto',
+  off: 'Off',
+  now: 'Refresh now',
+  last: 'Last',
+  lastHint: 'A length such as 45m, 3h or 14d; or the two times below',
+  badLength: 'Write a number with m, h or d, such as 45m; at most 400d.',
+  from: 'From',
+  to: 'Until',
+  badOrder: 'The end must be after the start.',
+  show: 'Show range',
+});
 
 export const status = words('status', {
   critical: 'Critical',

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import type { Browser, Page } from 'playwright-core';
+
+import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
+import { assertClean, openBrowser, openView, signIn, type View } from './browser.ts';
+import { faultsOf } from './look.ts';
+import { pushPast } from './past.ts';
+
+const password = 'correct horse';
+let dataDir: string;
+let house: WholeHouse;
+let browser: Browser | undefined;
+const endings: (() => unknown)[] = [];
+
+const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  const answer = await house.fetch(`/api/v1${path}`, {
+    method,
+    ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${method} ${path} ${text}`);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+};
+
+before(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-motion-'));
+  browser = await openBrowser({
+    after: (end: () => unknown) => void endings.push(end),
+    skip: () => undefined,
+  });
+  if (!browser) {
+    return;
+  }
+  house = await startWholeHouse({ dataDir });
+  await ask('POST', '/users', {
+    email: 'ada@example.org',
+    display_name: 'Ada',
+    password,
+    role: 'admin',
+  });
+  // Two hours of a queue that holds 40, and for ten minutes 90.
+  await pushPast(house, 'shop_queue_length', { hours: 2, everyMinutes: 1 }, (minutesAgo) =>
+    minutesAgo > 20 && minutesAgo <= 30 ? 90 : 40,
+  );
+  await pushPast(house, 'shop_workers', { hours: 2, everyMinutes: 1 }, () => 10);
+  const at = BigInt(Date.now() - 25 * 60_000) * 1_000_000n;
+  const answer = await house.fetch('/loki/api/v1/push', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      streams: [{ stream: { service_name: 'shop' }, values: [[String(at), 'orders pile up']] }],
+    }),
+  });
+  assert.ok(answer.ok, await answer.text());
+});
+
+after(async () => {
+  for (const end of endings) {
+    await end();
+  }
+  await house?.end();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function signedIn(options: Parameters<typeof openView>[2] = {}): Promise<View> {
+  const view = await openView(browser!, house.url, options);
+  await signIn(view, house.url, 'ada@example.org', password);
+  return view;
+}
+
+/** Opens the menu of a chart by the keyboard. */
+async function openMenu(page: Page, title: string): Promise<void> {
+  await page.getByRole('img', { name: new RegExp(`^${title}\\.`) }).waitFor();
+  await page.getByRole('button', { name: `Actions: ${title}` }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: `Actions for “${title}”` }).waitFor();
+}
+
+const parameter = (page: Page, name: string): string | null =>
+  new URL(page.url()).searchParams.get(name);
+
+test(
+  'a chart leads by the keyboard to a dashboard, a rule, the logs of its peak, and a question to an agent',
+  { timeout: 180_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const { page } = view;
+    const explore = `${house.url}/ui/explore?q=shop_queue_length`;
+    await page.goto(explore);
+    await openMenu(page, 'shop_queue_length');
+    await assertClean(view, 'the menu of a chart');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Make a rule' }).waitFor({ state: 'detached' });
+    assert.equal(
+      await page.evaluate('document.activeElement.getAttribute("aria-label")'),
+      'Actions: shop_queue_length',
+    );
+
+    await openMenu(page, 'shop_queue_length');
+    await page.getByRole('button', { name: /^Peak/ }).press('Enter');
+    await page.getByRole('link', { name: 'Open logs' }).press('Enter');
+    await page.getByText('orders pile up').waitFor();
+    const [from, to] = parameter(page, 'at')!.split('-').map(Number);
+    assert.ok(to! - from! < 1_200, 'the ten minutes of the peak, and some around it');
+    assert.equal(parameter(page, 'q'), '{service_name="shop"}');
+
+    await page.goto(explore);
+    await openMenu(page, 'shop_queue_length');
+    await page.getByRole('link', { name: 'Open traces' }).press('Enter');
+    await page.getByRole('heading', { name: 'Traces' }).waitFor();
+    assert.equal(parameter(page, 'q'), '{ resource.service.name = "shop" }');
+
+    await page.goto(explore);
+    await openMenu(page, 'shop_queue_length');
+    await page.getByRole('link', { name: 'Ask an agent' }).press('Enter');
+    const question = await page.getByLabel('Message').inputValue();
+    assert.match(question, /“shop_queue_length” between \S+Z and \S+Z\?.*: shop_queue_length\n/);
+
+    await page.goto(explore);
+    await openMenu(page, 'shop_queue_length');
+    await page.getByRole('link', { name: 'Make a rule' }).press('Enter');
+    await page.getByRole('slider', { name: /^Threshold/ }).waitFor();
+
+    await page.goto(explore);
+    await openMenu(page, 'shop_queue_length');
+    await page.getByRole('button', { name: 'Pin to dashboard' }).press('Enter');
+    await page.getByLabel('Name of the dashboard').fill('Night watch');
+    await page.getByLabel('Name of the panel').fill('Queue');
+    await assertClean(view, 'the dialog of a pin');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Night watch' }).waitFor();
+    await page.getByRole('img', { name: /^Queue\./ }).waitFor();
+    assert.match(page.url(), /\/ui\/dashboards\/night-watch/);
+
+    // A panel is a chart as every other: it goes to the dashboard that exists now.
+    await openMenu(page, 'Queue');
+    await page.getByRole('button', { name: 'Pin to dashboard' }).press('Enter');
+    await page.getByLabel('Dashboard', { exact: true }).selectOption('night-watch');
+    await page.getByLabel('Name of the panel').fill('Queue again');
+    await page.keyboard.press('Enter');
+    await page.getByRole('img', { name: /^Queue again\./ }).waitFor();
+    await assertClean(view, 'the dashboard');
+  },
+);
+
+test(
+  'a click into a chart asks about its moment, and the range goes along from page to page',
+  { timeout: 180_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn({ width: 360, height: 740, dark: true });
+    const { page } = view;
+    await page.goto(`${house.url}/ui/explore?q=shop_queue_length`);
+    const drawing = page.getByRole('img', { name: /^shop_queue_length\./ });
+    await drawing.locator('canvas').waitFor();
+    await drawing.click();
+    await page.getByRole('button', { name: /^At \d/, pressed: true }).waitFor();
+    await assertClean(view, 'the menu at 360 px');
+    assert.deepEqual(await faultsOf(page), []);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'Choose another time range' }).click();
+    await page.getByLabel('Last', { exact: true }).fill('45x');
+    await page.getByText('Write a number with m, h or d').waitFor();
+    await page.getByLabel('Last', { exact: true }).fill('45m');
+    await assertClean(view, 'the dialog of a range');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: '45m', pressed: true }).waitFor();
+    await page.getByLabel('Refresh', { exact: true }).selectOption('off');
+    await page.getByRole('link', { name: 'Logs', exact: true }).first().click();
+    await page.getByText('orders pile up').waitFor();
+    assert.deepEqual([parameter(page, 'at'), parameter(page, 'refresh')], ['45m', 'off']);
+    // A page without a time of its own leaves it as it was.
+    await page.keyboard.press('g');
+    await page.keyboard.press('r');
+    await page.getByRole('heading', { name: 'Rules' }).waitFor();
+    assert.equal(parameter(page, 'at'), null);
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.getByRole('heading', { name: 'Traces' }).waitFor();
+    assert.equal(parameter(page, 'at'), '45m');
+    await page.getByRole('button', { name: '1h', exact: true }).click();
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await page.getByRole('heading', { name: 'Explore' }).waitFor();
+    assert.equal(parameter(page, 'at'), null);
+    await assertClean(view, 'Explore');
+  },
+);
