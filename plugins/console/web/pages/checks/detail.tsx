@@ -6,7 +6,7 @@ import { useData } from '../../client/data.ts';
 import { address, goTo } from '../../browser/location.ts';
 import { checks as text } from '../../text/english/watch/checks.ts';
 import { say } from '../../text/words.ts';
-import { Chart } from '../../kit/chart.tsx';
+import { Chart } from '../../kit/chart/chart.tsx';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Awaited, Button, Empty, Fields, Head, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';

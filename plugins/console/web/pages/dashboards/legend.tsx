@@ -1,4 +1,4 @@
-import type { Line, Plotted } from '../../kit/plot.ts';
+import type { Line, Plotted } from '../../kit/chart/plot.ts';
 import { calcs as headings, panel as text } from '../../text/english/watch/dashboards.ts';
 import { count } from '../../text/words.ts';
 

@@ -3,10 +3,10 @@ import { useMemo } from 'preact/hooks';
 
 import { panel as text } from '../../text/english/watch/dashboards.ts';
 import { count } from '../../text/words.ts';
-import { Graph } from '../../kit/chart.tsx';
+import { Graph } from '../../kit/chart/chart.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button } from '../../kit/parts.tsx';
-import type { Axis, Plotted } from '../../kit/plot.ts';
+import type { Axis, Plotted } from '../../kit/chart/plot.ts';
 import { Time } from '../../kit/time.tsx';
 import { wear } from '../../browser/sheet.ts';
 import rules from '../../styles/panels.css' with { type: 'text' };

@@ -1,6 +1,6 @@
 import { address, usePlace } from '../../browser/location.ts';
 import { useData } from '../../client/data.ts';
-import { Chart } from '../../kit/chart.tsx';
+import { Chart } from '../../kit/chart/chart.tsx';
 import { Awaited, Empty, Fields, Head } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 import { evidence as text } from '../../text/english/act/evidence.ts';

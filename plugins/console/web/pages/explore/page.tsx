@@ -5,12 +5,12 @@ import { useNames } from '../../client/names.ts';
 import { figure, type Unit } from '../../text/format.ts';
 import { address, useParam } from '../../browser/location.ts';
 import { explore as text } from '../../text/english/watch/explore.ts';
-import { Chart } from '../../kit/chart.tsx';
-import { nameOf } from '../../kit/matrix.ts';
+import { Chart } from '../../kit/chart/chart.tsx';
+import { nameOf } from '../../kit/chart/matrix.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Section } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
-import { SpanChoice, useSpan } from '../../kit/span.tsx';
+import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 
 const examples = [

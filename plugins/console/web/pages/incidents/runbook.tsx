@@ -7,7 +7,7 @@ import { address } from '../../browser/location.ts';
 import { runbook as text } from '../../text/english/watch/incidents.ts';
 import { say } from '../../text/words.ts';
 import type { Incident } from '../shapes.ts';
-import { Chart } from '../../kit/chart.tsx';
+import { Chart } from '../../kit/chart/chart.tsx';
 import { attempt } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/form.tsx';
 import { Markdown } from '../../kit/markdown.tsx';

@@ -7,7 +7,7 @@ import { useNames } from '../../client/names.ts';
 import { moment } from '../../text/format.ts';
 import { logLines as text } from '../../text/english/watch/logs.ts';
 import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
-import { SpanChoice, useSpan } from '../../kit/span.tsx';
+import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 
 export interface Line {
   /** Time in nanoseconds, as the store returns it: more digits than a number holds. */

@@ -5,7 +5,7 @@ import { address } from '../../browser/location.ts';
 import { overview as text } from '../../text/english/watch/overview.ts';
 import { count } from '../../text/words.ts';
 import type { Page } from '../../client/api.ts';
-import { Chart } from '../../kit/chart.tsx';
+import { Chart } from '../../kit/chart/chart.tsx';
 import { Awaited, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Mark, type Severity, severityName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

@@ -4,7 +4,7 @@ import { address, useParam, usePlace } from '../../browser/location.ts';
 import { traces as text } from '../../text/english/watch/traces.ts';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
-import { SpanChoice, useSpan } from '../../kit/span.tsx';
+import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { TracePage } from './trace.tsx';

@@ -1,4 +1,4 @@
-import type { Unit } from '../text/format.ts';
+import type { Unit } from '../../text/format.ts';
 
 const perTime = /\b(?:rate|irate)\s*\(/;
 

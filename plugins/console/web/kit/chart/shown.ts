@@ -1,6 +1,6 @@
 import type { Unit } from '../../text/format.ts';
-import type { ChartQuery } from '../matrix.ts';
-import type { Line, Plotted } from '../plot.ts';
+import type { ChartQuery } from './matrix.ts';
+import type { Line, Plotted } from './plot.ts';
 
 /** What a chart shows, as far as it leads anywhere. */
 export interface Shown {

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { figure, moment, type Unit } from '../text/format.ts';
-import { address } from '../browser/location.ts';
-import { useStore } from '../browser/store.ts';
-import { theme } from '../browser/theme.ts';
-import { chart as text } from '../text/english/kit.ts';
-import { count, say } from '../text/words.ts';
+import { figure, moment, type Unit } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { useStore } from '../../browser/store.ts';
+import { theme } from '../../browser/theme.ts';
+import { chart as text } from '../../text/english/kit.ts';
+import { count, say } from '../../text/words.ts';
 import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts';
-import type { Opened } from './onward/menu.tsx';
-import type { Shown } from './onward/shown.ts';
-import { Button, Refused, Skeleton } from './parts.tsx';
+import type { Opened } from './menu.tsx';
+import type { Shown } from './shown.ts';
+import { Button, Refused, Skeleton } from '../parts.tsx';
 import type { Axis, Band, Plot, Plotted, PlotPlace } from './plot.ts';
 
 interface ChartProps {
@@ -245,8 +245,8 @@ interface OnwardProps {
 
 /** The menu of a chart, which is fetched when it is first opened. */
 function Onward(props: OnwardProps) {
-  const [kit, setKit] = useState<typeof import('./onward/menu.tsx')>();
-  useEffect(() => void import('./onward/menu.tsx').then((loaded) => setKit(() => loaded)), []);
+  const [kit, setKit] = useState<typeof import('./menu.tsx')>();
+  useEffect(() => void import('./menu.tsx').then((loaded) => setKit(() => loaded)), []);
   return kit === undefined ? null : <kit.Menu {...props} />;
 }
 

@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
 
-import { useParam } from '../browser/location.ts';
-import { askAgain } from '../client/live.ts';
-import { span as text } from '../text/english/kit.ts';
+import { useParam } from '../../browser/location.ts';
+import { askAgain } from '../../client/live.ts';
+import { span as text } from '../../text/english/kit.ts';
 import type { Window } from './matrix.ts';
-import { Dialog } from './dialog.tsx';
-import { Form, Segments, TextField } from './form.tsx';
-import { Button } from './parts.tsx';
-import { moment } from '../text/format.ts';
+import { Dialog } from '../dialog.tsx';
+import { Form, Segments, TextField } from '../form.tsx';
+import { Button } from '../parts.tsx';
+import { moment } from '../../text/format.ts';
 
 const usual = '1h';
 const offered = ['15m', usual, '6h', '24h', '7d'] as const;

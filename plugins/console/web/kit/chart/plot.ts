@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 
-import { fullMoment, figure, type Unit } from '../text/format.ts';
+import { fullMoment, figure, type Unit } from '../../text/format.ts';
 
 /** One line of a chart; times are those of the chart, in seconds. */
 export interface Line {

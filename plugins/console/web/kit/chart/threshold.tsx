@@ -1,7 +1,7 @@
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { figure, type Unit } from '../text/format.ts';
+import { figure, type Unit } from '../../text/format.ts';
 import type { PlotPlace } from './plot.ts';
 
 interface ThresholdProps {

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
-import { api, type ApiError } from '../client/api.ts';
-import { asApiError } from '../client/data.ts';
-import { inNames, learnNames, nameOfDevice } from '../client/names.ts';
-import { onChanged } from '../client/live.ts';
+import { api, type ApiError } from '../../client/api.ts';
+import { asApiError } from '../../client/data.ts';
+import { inNames, learnNames, nameOfDevice } from '../../client/names.ts';
+import { onChanged } from '../../client/live.ts';
 import type { Line, Plotted } from './plot.ts';
 
 /**
