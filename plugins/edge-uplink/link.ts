@@ -215,6 +215,7 @@ export class Link {
       state: () => ({
         now: this.#parts.clock.now(),
         ...(desired.hash !== undefined && { config_hash: desired.hash }),
+        ...(machine.keyReplaced && { machine_key_damaged: true }),
       }),
     };
   }

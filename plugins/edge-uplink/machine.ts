@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import type { Ids, Logger } from 'svc/sdk';
 import { type MachineKey, openMachineIdentity, readText } from 'svc/tunnel';
@@ -8,11 +8,20 @@ export interface Machine {
   readonly key: MachineKey;
   readonly bootId: string;
   readonly fingerprint: string | undefined;
+  /** The key took the place of a damaged one; a manager that has bound the old one is told. */
+  readonly keyReplaced: boolean;
 }
+
+/** What follows from another identity, and what to do, by the file that was replaced. */
+const remedies: Readonly<Record<string, string>> = {
+  'machine.json': 'The manager recognizes this machine by its key',
+  'machine.key':
+    'The manager refuses the new key until somebody runs "svc edge resolve" for this edge',
+};
 
 /** Returns the identity of this host, at this start. */
 export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'): Machine {
-  const { uuid, key, fingerprint, copiedFrom } = openMachineIdentity(
+  const { uuid, key, fingerprint, copiedFrom, damaged, keyReplaced } = openMachineIdentity(
     dataDir,
     () => ids.uuid(),
     root,
@@ -23,7 +32,13 @@ export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'):
       'data folder was copied from another machine; created a new machine identity; enrol this machine again',
     );
   }
-  return { uuid, key, bootId: bootIdOf(root) ?? ids.uuid(), fingerprint };
+  for (const file of damaged) {
+    log.error(
+      { event: 'uplink.identity_damaged', file },
+      `${basename(file)} is damaged and was replaced; the damaged file is kept as ${basename(file)}.damaged. ${remedies[basename(file)]}; check the disk`,
+    );
+  }
+  return { uuid, key, bootId: bootIdOf(root) ?? ids.uuid(), fingerprint, keyReplaced };
 }
 
 function bootIdOf(root: string): string | undefined {

@@ -125,7 +125,7 @@ export class Acceptor {
 
   /** Admits an edge after the proof: the right secret alone is not enough. */
   async #admit(
-    { accessKey, hello, machineKey }: AuthenticatedEdge<LiveKey>,
+    { accessKey, hello, machineKey, state }: AuthenticatedEdge<LiveKey>,
     ip: string,
   ): Promise<Readonly<Record<string, unknown>>> {
     const { edgeTable, clones, conflicts, pushes, managerVersion } = this.#parts;
@@ -142,7 +142,7 @@ export class Acceptor {
     const machine = hello.agent_id.toLowerCase();
     conflicts.assertNone(record, machine);
     if (hello.purpose === 'serve') {
-      conflicts.assertItsMachine(record, machineKey, ip);
+      conflicts.assertItsMachine(record, { machineKey, state }, ip);
       const machines = clones.connecting(record, machine, hello.boot_id);
       if (machines) {
         await conflicts.declare(record, machines);

@@ -1,3 +1,4 @@
+import type { EdgeHelloState } from 'svc/edge-protocol';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import type {
   AuditTrailContract,
@@ -9,7 +10,7 @@ import type {
   Principal,
   Tables,
 } from 'svc/sdk';
-import { closeCode, TunnelRefusal } from 'svc/tunnel';
+import { type AuthenticatedEdge, closeCode, TunnelRefusal } from 'svc/tunnel';
 
 import { edgeStore, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
@@ -66,12 +67,20 @@ export class Conflicts {
   }
 
   /** Throws TunnelRefusal for a machine with the secret of this edge that is not the one it belongs to; the edge tells of it. */
-  assertItsMachine(record: EdgeRecord, key: string | undefined, ip: string): void {
+  assertItsMachine(
+    record: EdgeRecord,
+    { machineKey: key, state }: Pick<AuthenticatedEdge, 'machineKey' | 'state'>,
+    ip: string,
+  ): void {
     if (record.machineKey === null || record.machineKey === key) {
       record.refused = undefined;
       return;
     }
-    const shows = key === undefined ? 'shows none' : 'has another';
+    const saysWhy =
+      (state as EdgeHelloState).machine_key_damaged === true
+        ? ' (its agent reports that its file machine.key was damaged, and that it made a new key)'
+        : '';
+    const shows = key === undefined ? 'shows none' : `has another${saysWhy}`;
     const reason = `edge ${record.id} belongs to a machine with a key of its own, and the one that came with its secret ${shows}`;
     if (record.refused?.reason !== reason || record.refused.ip !== ip) {
       this.#parts.log.warn(

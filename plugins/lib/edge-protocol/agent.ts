@@ -40,6 +40,8 @@ export interface EdgeHelloState {
   readonly now?: number;
   /** Public half of the machine's key, base64url; the proof is `machine_sig` of AUTH. Absent of agents from before there were keys. */
   readonly machine_key?: string;
+  /** The agent made this key because the one before was damaged on its disk. */
+  readonly machine_key_damaged?: boolean;
 }
 
 /** Information that the edge gets from the welcome of the tunnel. */

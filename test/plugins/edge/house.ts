@@ -30,6 +30,8 @@ export interface SimulatedOptions {
   readonly machine?: string;
   /** Default: none, as an agent from before there were keys. */
   readonly key?: MachineKey | undefined;
+  /** Its agent says that this key took the place of a damaged one. */
+  readonly keyDamaged?: boolean;
   readonly boot?: string;
   readonly version?: string;
   readonly caps?: readonly string[];
@@ -83,6 +85,7 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
         state: () => ({
           ...(options.configHash !== undefined && { config_hash: options.configHash }),
           ...(options.now && { now: options.now() }),
+          ...(options.keyDamaged && { machine_key_damaged: true }),
         }),
       },
       session: {

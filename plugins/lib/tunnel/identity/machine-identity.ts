@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 
 import { type MachineKey, machineKeyOf, makeMachineKey } from './machine-key.ts';
 import { readText, writeText } from './text-file.ts';
@@ -17,6 +19,18 @@ export interface MachineIdentity {
   readonly fingerprint: string | undefined;
   /** The folder was copied from another machine, which has this UUID. */
   readonly copiedFrom: string | undefined;
+  /** Files that were replaced at this start because their bytes had changed; each is kept next to the new one. */
+  readonly damaged: readonly string[];
+  /** The key has been replaced once because it was damaged: a manager that has bound the old one asks a person. */
+  readonly keyReplaced: boolean;
+}
+
+/** What `machine.json` says. An earlier version wrote neither the key nor the checksum. */
+interface Kept {
+  readonly uuid: string;
+  readonly fingerprint?: string | undefined;
+  /** Public half of `machine.key`: a key with one other bit is a key as well. */
+  readonly public_key?: string | undefined;
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -28,52 +42,91 @@ export function openMachineIdentity(
   root = '/',
 ): MachineIdentity {
   const file = join(dataDir, 'machine.json');
+  const keyFile = join(dataDir, 'machine.key');
   const machineId = trimmed(join(root, 'etc/machine-id'));
   const fingerprint =
     machineId && createHash('sha256').update(`svc-edge ${machineId}`).digest('hex').slice(0, 32);
+  const damaged: string[] = [];
   const kept = recall(file);
-  const copied =
-    kept?.fingerprint !== undefined &&
-    fingerprint !== undefined &&
-    kept.fingerprint !== fingerprint;
-  if (kept && !copied) {
-    return { uuid: kept.uuid, key: keyOf(dataDir), fingerprint, copiedFrom: undefined };
+  if (kept === 'damaged') {
+    damaged.push(setAside(file));
   }
-  const uuid = newUuid();
+  const known = kept === 'damaged' ? undefined : kept;
+  const copied =
+    known?.fingerprint !== undefined &&
+    fingerprint !== undefined &&
+    known.fingerprint !== fingerprint;
+  const keptKey = copied ? undefined : keyIn(keyFile, known?.public_key);
+  if (keptKey === 'damaged') {
+    damaged.push(setAside(keyFile));
+  }
   // The key first: a kill between the two leaves a machine that is recognized as new, not one that
   // is taken for the other.
-  const key = keyOf(dataDir, copied);
-  writeText(file, JSON.stringify({ uuid, fingerprint }, undefined, 2));
-  return { uuid, key, fingerprint, copiedFrom: copied ? kept.uuid : undefined };
+  const key = keptKey === undefined || keptKey === 'damaged' ? makeKey(keyFile) : keptKey;
+  const uuid = known && !copied ? known.uuid : newUuid();
+  if (uuid !== known?.uuid || known.public_key !== key.publicKey) {
+    keep(file, {
+      uuid,
+      fingerprint: uuid === known?.uuid ? known.fingerprint : fingerprint,
+      public_key: key.publicKey,
+    });
+  }
+  return {
+    uuid,
+    key,
+    fingerprint,
+    copiedFrom: copied ? known.uuid : undefined,
+    damaged,
+    keyReplaced: existsSync(besides(keyFile)),
+  };
 }
 
-function keyOf(dataDir: string, anew = false): MachineKey {
-  const file = join(dataDir, 'machine.key');
-  const kept = anew ? undefined : readText(file);
-  try {
-    if (kept !== undefined) {
-      return machineKeyOf(kept);
-    }
-  } catch {
-    // Damaged: with another key the manager asks a person whether this is still the same machine.
+const besides = (file: string): string => `${file}.damaged`;
+
+function setAside(file: string): string {
+  renameSync(file, besides(file));
+  return file;
+}
+
+function keyIn(file: string, publicKey: string | undefined): MachineKey | 'damaged' | undefined {
+  const pem = readText(file);
+  if (pem === undefined) {
+    return undefined;
   }
+  try {
+    const key = machineKeyOf(pem);
+    return publicKey === undefined || key.publicKey === publicKey ? key : 'damaged';
+  } catch {
+    return 'damaged';
+  }
+}
+
+function makeKey(file: string): MachineKey {
   const pem = makeMachineKey();
   writeText(file, pem);
   return machineKeyOf(pem);
 }
 
-function recall(file: string): { uuid: string; fingerprint: string | undefined } | undefined {
-  try {
-    const { uuid, fingerprint } = JSON.parse(readText(file) ?? '{}') as {
-      uuid?: unknown;
-      fingerprint?: unknown;
-    };
-    return typeof uuid === 'string' && uuidForm.test(uuid)
-      ? { uuid, fingerprint: typeof fingerprint === 'string' ? fingerprint : undefined }
-      : undefined;
-  } catch {
-    // Damaged: a new identity, which the manager shows as a machine that came back under another name.
+function keep(file: string, kept: Kept): void {
+  writeText(file, JSON.stringify({ ...kept, sum: sumOf(kept) }, undefined, 2));
+}
+
+const sumOf = ({ uuid, fingerprint, public_key: key }: Kept): number =>
+  crc32(JSON.stringify([uuid, fingerprint, key]));
+
+function recall(file: string): Kept | 'damaged' | undefined {
+  const text = readText(file);
+  if (text === undefined) {
     return undefined;
+  }
+  try {
+    const { sum, ...kept } = JSON.parse(text) as Kept & { readonly sum?: number };
+    const isOfEarlierVersion = sum === undefined && kept.public_key === undefined;
+    return uuidForm.test(kept.uuid) && (isOfEarlierVersion || sum === sumOf(kept))
+      ? kept
+      : 'damaged';
+  } catch {
+    return 'damaged';
   }
 }
 

@@ -166,7 +166,11 @@ test('an agent from before there were keys goes on, and belongs to its machine f
     come({ key: other }),
     /belongs to a machine with a key of its own.*"svc edge resolve 1"/,
   );
-  assert.match((await edge(keys.id)).refused_machine.reason, /has another/);
+  assert.match((await edge(keys.id)).refused_machine.reason, /has another$/);
+  await assert.rejects(
+    come({ key: other, keyDamaged: true }),
+    /its agent reports that its file machine\.key was damaged.*"svc edge resolve 1"/,
+  );
   assert.deepEqual(await come({ key }), { device_id: 1, reason: null });
 
   await assert.rejects(come({ key: other }), { closeCode: 4409 });
