@@ -8,7 +8,7 @@ import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import { flipBit } from './flip-bit.ts';
-import { type Answers, answersOf, backupOf, environment, furnish } from './folder-flips-house.ts';
+import { type Answers, answersOf, backupOf, environmentOf, furnish } from './folder-flips-house.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -24,62 +24,51 @@ interface Place {
   readonly at: number;
 }
 
+export interface FolderFlips {
+  /** Max flips. Fewer than there are kinds of files: the kinds that are left out differ with the seed. */
+  readonly flips?: number;
+  readonly seed?: number;
+  /** Pattern of the kinds of files. */
+  readonly only?: string;
+  /** Copies that are tried at the same time. */
+  readonly lanes?: number;
+}
+
 /**
- * Flips one bit after another in every file of the data folder (`only`: whose kind matches) but those of the telemetry stores,
+ * Flips one bit after another in every file of the data folder but those of the telemetry stores,
  * which `bit-flips` has, and starts the product on each copy: it answers as before, or names the
- * file that is damaged.
+ * file that is damaged. The agent of this machine runs where its own folder is damaged.
  */
 export async function run({
   flips = 200,
   seed = 5,
   only = '',
-}: {
-  readonly flips?: number;
-  readonly seed?: number;
-  readonly only?: string;
-} = {}): Promise<Outcome> {
+  lanes = 2,
+}: FolderFlips = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-folder-flips-'));
   try {
     const whole = join(folder, 'whole');
     await furnish(whole);
-    const stand: Stand = { whole, copy: join(folder, 'copy'), expected: new Map() };
-    stand.expected = await steadyAnswers(stand);
-    const files = filesOf(whole).filter((name) => new RegExp(only).test(kindOf(name)));
-    const kinds = [...new Set(files.map(kindOf))].toSorted();
-    const rows: Row[] = [];
-    for (const kind of kinds) {
-      const places = placesIn(
-        whole,
-        files.filter((name) => kindOf(name) === kind),
-        Math.max(1, Math.floor(flips / kinds.length)),
-        seed,
-      );
-      const found: { readonly place: Place; readonly verdict: Verdict; readonly why: string }[] =
-        [];
-      for (const place of places) {
-        found.push({ place, ...(await judged(stand, place)) });
-      }
-      const count = (verdict: Verdict): number =>
-        found.filter((one) => one.verdict === verdict).length;
-      const wrong = found.filter(({ verdict }) => verdict === 'lie' || verdict === 'dead');
-      const row = {
-        file: kind,
-        ok: wrong.length === 0,
-        flips: found.length,
-        right: count('right'),
-        told: count('told'),
-        lies: count('lie'),
-        dead: count('dead'),
-        ...(wrong.length > 0 && {
-          examples: wrong
-            .slice(0, 3)
-            .map(({ place, verdict, why }) => `${place.file} at ${place.at}: ${verdict}, ${why}`)
-            .join('; '),
-        }),
-      };
-      say(JSON.stringify(row));
-      rows.push(row);
+    const places = placesOf(whole, { flips, seed, only });
+    const stand: Stand = { folder, whole, expected: new Map() };
+    for (const agent of new Set(places.map(needsAgent))) {
+      stand.expected.set(agent, await steadyAnswers(stand, agent));
     }
+    const verdicts = new Map<Place, { readonly verdict: Verdict; readonly why: string }>();
+    const left = [...places];
+    await Promise.all(
+      Array.from({ length: lanes }, async (_, lane) => {
+        for (let place = left.shift(); place; place = left.shift()) {
+          const judgement = await judged(stand, join(folder, `lane-${lane}`), place);
+          verdicts.set(place, judgement);
+          if (judgement.verdict === 'lie' || judgement.verdict === 'dead') {
+            say(`${place.file} at ${place.at}: ${judgement.verdict}, ${judgement.why}`);
+          }
+        }
+      }),
+    );
+    const rows = rowsOf(places.map((place) => ({ place, ...verdicts.get(place)! })));
+    rows.forEach((row) => say(JSON.stringify(row)));
     const sum = (key: 'flips' | 'lies' | 'dead'): number =>
       rows.reduce((all, row) => all + Number(row[key]), 0);
     return {
@@ -94,23 +83,60 @@ export async function run({
   }
 }
 
-interface Stand {
-  readonly whole: string;
-  readonly copy: string;
-  expected: Answers;
+interface Judged {
+  readonly place: Place;
+  readonly verdict: Verdict;
+  readonly why: string;
 }
+
+/** One row for each kind of files. */
+function rowsOf(judgements: readonly Judged[]): Row[] {
+  const kinds = [...new Set(judgements.map(({ place }) => kindOf(place.file)))];
+  return kinds.map((kind) => {
+    const found = judgements.filter(({ place }) => kindOf(place.file) === kind);
+    const count = (verdict: Verdict): number =>
+      found.filter((one) => one.verdict === verdict).length;
+    const wrong = found.filter(({ verdict }) => verdict === 'lie' || verdict === 'dead');
+    return {
+      file: kind,
+      ok: wrong.length === 0,
+      flips: found.length,
+      right: count('right'),
+      told: count('told'),
+      lies: count('lie'),
+      dead: count('dead'),
+      ...(wrong.length > 0 && {
+        examples: wrong
+          .slice(0, 3)
+          .map(({ place, verdict, why }) => `${place.file} at ${place.at}: ${verdict}, ${why}`)
+          .join('; '),
+      }),
+    };
+  });
+}
+
+interface Stand {
+  readonly folder: string;
+  readonly whole: string;
+  /** What a whole folder answers, with the agent of this machine and without. */
+  readonly expected: Map<boolean, Answers>;
+}
+
+const needsAgent = ({ file }: Place): boolean => file.startsWith('local-edge/');
 
 /** What two starts on whole copies answer alike: times and counts of one run are no part of it. */
-async function steadyAnswers(stand: Stand): Promise<Answers> {
-  const [first, second] = [await answersOnCopy(stand), await answersOnCopy(stand)];
-  return new Map([...first].filter(([path, value]) => second.get(path) === value));
+async function steadyAnswers({ folder, whole }: Stand, agent: boolean): Promise<Answers> {
+  const [first, second] = await Promise.all(
+    ['one', 'other'].map(async (name) => await answersOnCopy(whole, join(folder, name), agent)),
+  );
+  return new Map([...first!].filter(([path, value]) => second!.get(path) === value));
 }
 
-async function answersOnCopy({ whole, copy }: Stand): Promise<Answers> {
+async function answersOnCopy(whole: string, copy: string, agent: boolean): Promise<Answers> {
   cpSync(whole, copy, { recursive: true, preserveTimestamps: true });
-  const house = await startWholeHouse({ dataDir: copy, environment });
+  const house = await startWholeHouse({ dataDir: copy, environment: environmentOf(agent) });
   try {
-    return await answersOf(house);
+    return await answersOf(house, agent ? { isExplained: () => false } : undefined);
   } finally {
     await house.end();
     rmSync(copy, { recursive: true });
@@ -118,9 +144,12 @@ async function answersOnCopy({ whole, copy }: Stand): Promise<Answers> {
 }
 
 async function judged(
-  { whole, copy, expected }: Stand,
-  { file, at }: Place,
+  { whole, expected }: Stand,
+  copy: string,
+  place: Place,
 ): Promise<{ readonly verdict: Verdict; readonly why: string }> {
+  const { file, at } = place;
+  const agent = needsAgent(place);
   cpSync(whole, copy, { recursive: true, preserveTimestamps: true });
   flipBit(join(copy, file), at);
   let house: WholeHouse | undefined;
@@ -128,9 +157,11 @@ async function judged(
     if (file.startsWith('backups/')) {
       return await judgedBackup(copy, file);
     }
-    house = await startWholeHouse({ dataDir: copy, environment, startMs: 120_000 });
-    const answers = await answersOf(house);
-    const other = [...expected].filter(([path, value]) => answers.get(path) !== value);
+    const started = await startWholeHouse({ dataDir: copy, environment: environmentOf(agent) });
+    house = started;
+    const isExplained = (): boolean => names(started.output(), file);
+    const answers = await answersOf(house, agent ? { isExplained } : undefined);
+    const other = [...expected.get(agent)!].filter(([path, value]) => answers.get(path) !== value);
     const said = house.output() + [...answers.values()].join('\n');
     if (hasStack(house.output())) {
       return { verdict: 'dead', why: `a stack trace: ${stackOf(house.output())}` };
@@ -138,10 +169,10 @@ async function judged(
     const isNamed = names(said, file);
     return {
       verdict: other.length === 0 ? (isNamed ? 'told' : 'right') : isNamed ? 'told' : 'lie',
-      why: other
+      why: `${other
         .slice(0, 3)
         .map(([path, value]) => `${path} ${value} → ${answers.get(path)}`.slice(0, 200))
-        .join(', '),
+        .join(', ')}; output: ${house.output().slice(-600)}`,
     };
   } catch (error) {
     const said = String(error instanceof Error ? error.message : error);
@@ -207,6 +238,27 @@ const kindOf = (file: string): string =>
     .replace(/[0-9a-f]{16,}/g, '#')
     .replace(/\d+/g, '#')
     .replace(/^backups\/[^/]+/, 'backups/*');
+
+function placesOf(
+  whole: string,
+  { flips, seed, only }: Required<Pick<FolderFlips, 'flips' | 'seed' | 'only'>>,
+): Place[] {
+  const files = filesOf(whole).filter((name) => new RegExp(only).test(kindOf(name)));
+  const all = [...new Set(files.map(kindOf))].toSorted();
+  const step = Math.max(1, all.length / flips);
+  const kinds = Array.from(
+    { length: Math.min(flips, all.length) },
+    (_, i) => all[Math.floor(i * step + (seed % step))]!,
+  );
+  return kinds.flatMap((kind) =>
+    placesIn(
+      whole,
+      files.filter((name) => kindOf(name) === kind),
+      Math.max(1, Math.floor(flips / kinds.length)),
+      seed,
+    ),
+  );
+}
 
 function placesIn(folder: string, files: readonly string[], most: number, seed: number): Place[] {
   const sizes = files.map((file) => [file, statSync(join(folder, file)).size] as const);
