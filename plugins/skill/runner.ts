@@ -25,7 +25,7 @@ import type { ParamsCheck } from './params-check.ts';
 import type { Presenter } from './presenter.ts';
 import type { Registry, Runnable } from './registry.ts';
 import { guardedText, hiddenPart } from './result-guard.ts';
-import { rendered, targetOf } from './target.ts';
+import { rendered, type Target, targetOf } from './target.ts';
 
 export interface RunnerParts {
   readonly registry: Registry;
@@ -209,7 +209,7 @@ export class Runner implements SkillRunner {
         keep: call.approval !== undefined,
         // What people are told by agents can be looked up; tools about tools find nothing out.
         cited: isTold.has(call.origin) && !aboutTools.has(tool.key) && tool.source !== 'manual',
-        params: execution.params,
+        params: { ...deviceOf(execution.target), ...execution.params },
       });
       return { ...about, ...shown, status: 'ok', error: undefined, duration_ms: took() };
     } catch (error) {
@@ -262,6 +262,10 @@ export class Runner implements SkillRunner {
     }
   }
 }
+
+/** Returns on which device a call ran: without it, evidence of a host does not say of which one. */
+const deviceOf = ({ shown }: Target): object =>
+  shown.id === undefined ? {} : { device_id: shown.id };
 
 /** Refuses to have a call signed of which those who sign would not see every part. */
 function signable(answer: GateAnswer, { key }: Tool, params: Prepared['params']): GateAnswer {

@@ -168,6 +168,7 @@ test('questions of every day are answered by shipped personas over a real agent 
     const [, cited] = /^It is so \[(E\d+)\]\.$/.exec(answer.message) ?? [];
     const opened = await ask('GET', `/skills/evidence/${cited}`);
     assert.equal(opened.tool, tool);
-    assert.match(JSON.stringify(opened.params), /device_id|{/);
+    assert.equal(opened.params.device_id, device.id);
+    assert.match(JSON.stringify(JSON.parse(opened.text)), evidence);
   }
 });
