@@ -180,6 +180,9 @@ async function everyRoute(all: Stand): Promise<void> {
     await tool('logs_query', { query: '{app=~".+"}' }, 'own');
     await tool('logs_templates', { query: '{app=~".+"}' }, 'own');
     await tool('traces_search', { query: '{ }' }, 'own');
+    await tool('trace_tags', {});
+    await tool('trace_tag_values', { tag: 'resource.service.name' });
+    await tool('metrics_exemplars', { query: '{__name__=~".+"}' });
     await tool('knowledge.search', { query: 'report' });
     await tool('tool_search', { query: `devices of ${other.name}` });
     await tool('guide_read', { key: 'triage-a-host' });
@@ -194,6 +197,11 @@ async function everyRoute(all: Stand): Promise<void> {
       body: { params: { document: `shelf/${name}.md` } },
     });
     await absent(own, execute, readShelf(other.name), readShelf('none'));
+    const stepsOf = (name: string) => ({
+      path: { key: 'knowledge.runbook' },
+      body: { params: { document: `shelf/${name}.md` } },
+    });
+    await absent(own, execute, stepsOf(other.name), stepsOf('none'));
     await absent(
       own,
       execute,

@@ -47,6 +47,52 @@ describe('for agents and other rooms', () => {
     );
   });
 
+  test('an agent runs the steps of a playbook one by one: each query as a call, each change with its cost', async (t) => {
+    const { house, add } = await knowledgeHouse(t);
+    const query = 'node_filesystem_used_percent{device_id="7"}';
+    await add(
+      'vault/hosts/disk.md',
+      `# Disk\n\n## First three readings\n\n1. How full?\n\n   \`\`\`promql\n   ${query}\n   \`\`\`\n\n## When to call someone\n\n- The owner: at once.\n\n## Fix\n\n- Look first.\n- Restart it.\n\n  \`\`\`sh\n  systemctl restart shop.service\n  \`\`\`\n\n  Risk: requests fail. Takes: 1 min. Undo: none.\n\n## Verify\n\n\`\`\`logql\n{device_id="7"}\n\`\`\`\n\nIt is quiet.\n`,
+    );
+    const { run: steps } = house.registry.current.skills.get('knowledge.runbook')!
+      .value as ToolSkill;
+    const run = (params: object): Promise<Json> =>
+      steps(params, { principal: people['anna']!, signal: new AbortController().signal });
+    const found = await run({ document: 'playbook://hosts/disk.md', device_id: 12 });
+    assert.deepEqual(
+      [found.readings, found.checks, found.call, found.cite],
+      [
+        [
+          {
+            text: 'How full?',
+            run: {
+              tool: 'metrics_query',
+              params: { query: 'node_filesystem_used_percent{device_id="12"}' },
+            },
+          },
+        ],
+        [
+          {
+            text: 'It is quiet.',
+            run: { tool: 'logs_query', params: { query: '{device_id="12"}' } },
+          },
+        ],
+        ['The owner: at once.'],
+        'vault/hosts/disk.md@v1',
+      ],
+    );
+    assert.deepEqual(found.steps[0].run, null);
+    assert.deepEqual(found.steps[1].run, {
+      tool: 'service_restart',
+      params: { service: 'shop.service', device_id: 12 },
+    });
+    assert.equal(found.steps[1].cost.undo, 'none.');
+    const unfilled = await run({ document: 'vault/hosts/disk.md' });
+    assert.match(unfilled.readings[0].note, /device_id/);
+    assert.deepEqual(unfilled.steps[1].run.params, { service: 'shop.service' });
+    await assert.rejects(run({ document: 'vault/none.md' }), /none\.md/);
+  });
+
   test('another room fills a folder of its own: found like all else, read-only, changed and taken out by that room alone', async (t) => {
     const { house, ask, paths } = await knowledgeHouse(t);
     const shelf = house.service(KnowledgeShelf);
