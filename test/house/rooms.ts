@@ -160,8 +160,7 @@ function ownProduct(): OwnProduct {
 }
 
 async function assertServesOn(house: RunningCore, asked: Set<string>): Promise<void> {
-  const ready = await fetch(`${house.url}/readyz`);
-  assert.equal(ready.status, 200, await ready.text());
+  await untilReady(house);
   assertBlocked(house);
   await assertOutages(house);
   await everyRouteAnswers(house, asked);
@@ -195,6 +194,16 @@ const bundlerFor =
         ofCopy(await bundler.thread(original(entry), manifest), entry),
     };
   };
+
+/** A store that is busy with a reload may answer a health check late, once. */
+async function untilReady({ url }: RunningCore): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (let ready = await fetch(`${url}/readyz`); ready.status !== 200;) {
+    assert.ok(Date.now() < deadline, `within 60 s: ${await ready.text()}`);
+    await pause(200);
+    ready = await fetch(`${url}/readyz`);
+  }
+}
 
 const untilWhole = (house: RunningCore, room: string): Promise<void> =>
   until(
