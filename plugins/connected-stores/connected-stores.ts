@@ -1,3 +1,4 @@
+import { parseDuration } from 'svc/query';
 import { addressOf, type ConnectionAddress, type Trial } from 'svc/connection';
 import type { DeviceReports } from 'svc/contracts/device';
 import {
@@ -13,10 +14,12 @@ import {
 } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { type History, historyOf } from './history/history.ts';
 import type { HostRule } from './hosts/host-rule.ts';
 import { namingRules } from './hosts/host-rules.ts';
 import { preview, type PreviewParts } from './preview.ts';
 import type { Readable, Reader } from './reader.ts';
+import type { Read } from './reading.ts';
 import type { Preview, StoreChange, StoreDraft, StoreShown, StoreTrial } from './schema.ts';
 import { type ServerRow, serverStore, type ServerTables } from './server-store.ts';
 
@@ -33,6 +36,7 @@ export interface ConnectedStoresParts extends PreviewParts {
 type Actor = Pick<Call, 'note' | 'requireMatch' | 'signal'>;
 
 const maxStores = 50;
+const day = 86_400_000;
 
 /** Stores elsewhere, as people connect and see them. */
 export class ConnectedStores {
@@ -78,7 +82,8 @@ export class ConnectedStores {
 
   /** Connects a store that answers, and begins to read it. */
   async connect(call: Actor, draft: StoreDraft): Promise<StoreShown> {
-    const { name, url, host_rules: rules = [], copied = [], ...credentials } = draft;
+    const { name, url, host_rules: rules = [], copied = [], history = '0', ...credentials } = draft;
+    const span = spanOf(history);
     namingRules(rules);
     await this.#demandAnswer(addressOf({ url, ...credentials })!, call);
     const { tables, clock, secrets } = this.#parts;
@@ -92,12 +97,14 @@ export class ConnectedStores {
         throw errors.too_many({ max: maxStores });
       }
       const now = Math.floor(clock.now());
+      const wanted = historyOf(span, now);
       const made = await store.insert({
         name,
         url: withoutSlash(url),
         credentials: null,
         host_rules: JSON.stringify(rules),
         copied: JSON.stringify(copied),
+        history: wanted === undefined ? null : JSON.stringify(wanted),
         created_at: now,
         updated_at: now,
       });
@@ -192,6 +199,12 @@ export class ConnectedStores {
       rules: namingRules(hostRulesOf(row)),
       copied: JSON.parse(row.copied) as string[],
       version: row.updated_at,
+      history: historyIn(row),
+      saveHistory: async (history) => {
+        await this.#parts.tables.write((tx) =>
+          serverStore(tx).setHistory(row.id, JSON.stringify(history)),
+        );
+      },
     };
   }
 
@@ -228,6 +241,7 @@ export class ConnectedStores {
 
   #shown(row: ServerRow): StoreShown {
     const { last, failure } = this.#parts.reader.stateOf(row.name) ?? {};
+    const history = shownHistory(historyIn(row));
     return {
       name: row.name,
       url: row.url,
@@ -235,18 +249,13 @@ export class ConnectedStores {
       host_rules: [...hostRulesOf(row)],
       copied: JSON.parse(row.copied) as string[],
       state: failure !== undefined ? 'failing' : last === undefined ? 'waiting' : 'ok',
-      detail:
-        failure?.detail ??
-        (last === undefined
-          ? 'not read yet'
-          : last.leftOut > 0
-            ? `${last.leftOut} series are beyond the limit of one store and are not copied`
-            : ''),
+      detail: failure?.detail ?? detailOf(last, history),
       failing_since: failure === undefined ? null : timestamp(failure.since),
       read_at: last === undefined ? null : timestamp(last.at),
       hosts: last?.hosts ?? 0,
       series: last?.series ?? 0,
       read_ms: last?.ms ?? 0,
+      history,
       created_at: timestamp(row.created_at),
       updated_at: timestamp(row.updated_at),
     };
@@ -261,6 +270,48 @@ const settledOf = ({ name, url, host_rules, copied, has_credentials }: StoreShow
   copied,
   has_credentials,
 });
+
+const historyIn = ({ history }: ServerRow): History | undefined =>
+  history === null ? undefined : (JSON.parse(history) as History);
+
+function shownHistory(history: History | undefined): StoreShown['history'] {
+  if (history === undefined) {
+    return null;
+  }
+  const { state, from, to, through, samples, detail } = history;
+  return {
+    state,
+    from: timestamp(from),
+    to: timestamp(to),
+    through: timestamp(through),
+    percent: to === from ? 100 : Math.floor((100 * (through - from)) / (to - from)),
+    samples,
+    detail,
+  };
+}
+
+function detailOf(last: Pick<Read, 'leftOut'> | undefined, history: StoreShown['history']): string {
+  if (last === undefined) {
+    return 'not read yet';
+  }
+  if (history?.state === 'copying') {
+    return `copying its history: ${history.percent} %`;
+  }
+  return last.leftOut > 0
+    ? `${last.leftOut} series are beyond the limit of one store and are not copied`
+    : history?.state === 'incomplete'
+      ? `its history was copied up to ${history.through} only: ${history.detail}`
+      : (history?.detail ?? '');
+}
+
+/** Milliseconds of a history as it is asked for. */
+function spanOf(history: string): number {
+  const span = history === '0' ? 0 : parseDuration(history);
+  if (span > 30 * day) {
+    throw errors.long_history({ history });
+  }
+  return span;
+}
 
 const hostRulesOf = ({ host_rules: rules }: ServerRow): readonly HostRule[] =>
   JSON.parse(rules) as HostRule[];

@@ -7,6 +7,7 @@ export const errors = defineErrors('connected-stores', {
     'conflict',
     'The limit of {max} connected stores has been reached; disconnect one that you no longer need.',
   ],
+  long_history: ['invalid_argument', 'A history of {history} is too long; at most 30d are copied.'],
   not_connected: ['upstream_error', 'Not connected: {detail}.'],
   sealed: [
     'unavailable',

@@ -4,9 +4,11 @@ import type { MetricsIngest } from 'svc/contracts/metricsdb';
 import { type Clock, type Handle, type Logger, messageOf, type PluginContext } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { copyHistory } from './history/copy-history.ts';
+import type { History } from './history/history.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
 import { PrometheusServer } from './prometheus/server.ts';
-import { HostMemory, type Read, readStore } from './reading.ts';
+import { type HistorySource, HostMemory, type Read, readStore } from './reading.ts';
 
 /** Store as it is read. */
 export interface Readable {
@@ -16,6 +18,9 @@ export interface Readable {
   readonly copied: readonly string[];
   /** Changes with the address and the rules: hosts are then found anew. */
   readonly version: number;
+  /** What the store had before it was connected, if that is still to be copied. */
+  readonly history: History | undefined;
+  readonly saveHistory: (history: History) => Promise<void>;
 }
 
 export interface ReaderParts {
@@ -34,10 +39,14 @@ export interface ReadState {
   running: Promise<void> | undefined;
   last: (Read & { readonly at: number; readonly ms: number }) | undefined;
   failure: { readonly since: number; readonly detail: string } | undefined;
+  /** The copy of its history that is under way or has ended. */
+  history: { isOver: boolean; readonly abort: AbortController } | undefined;
 }
 
 /** Time after which a store that has a device no longer keeps others from it. */
 const ownedMs = 120_000;
+/** A server takes longer for a day than for a moment. */
+const historyMs = 30_000;
 
 /** Reads connected stores, each on its own: one that hangs holds up no other. */
 export class Reader {
@@ -65,13 +74,14 @@ export class Reader {
   async read(store: Readable, signal: AbortSignal): Promise<void> {
     let state = this.#states.get(store.name);
     if (state === undefined || state.version !== store.version) {
-      const { last, failure } = state ?? {};
+      const { last, failure, history } = state ?? {};
       state = {
         version: store.version,
         memory: new HostMemory(),
         running: undefined,
         last,
         failure,
+        history,
       };
       this.#states.set(store.name, state);
     }
@@ -84,6 +94,7 @@ export class Reader {
 
   /** Ends what is known of a disconnected store. */
   async forget(name: string): Promise<void> {
+    this.#states.get(name)?.history?.abort.abort();
     this.#states.delete(name);
     for (const [device, { store }] of this.#owners) {
       if (store === name) {
@@ -112,6 +123,7 @@ export class Reader {
           now: () => clock.now(),
           signal,
           takes: (device) => this.#takes(name, device),
+          isCaughtUp: (source) => this.#isCaughtUp(store, state, source, signal),
         },
         state.memory,
       );
@@ -138,6 +150,70 @@ export class Reader {
       state.failure = { since: state.failure?.since ?? clock.now(), detail };
       await this.#tell(name, 0);
     }
+  }
+
+  /** Begins to copy the history of a store where that is still to be done; true once it is over. */
+  #isCaughtUp(
+    store: Readable,
+    state: ReadState,
+    source: HistorySource,
+    signal: AbortSignal,
+  ): boolean {
+    const { history, saveHistory } = store;
+    if (state.history === undefined && history?.state === 'copying' && source.hosts > 0) {
+      const copy = { isOver: false, abort: new AbortController() };
+      state.history = copy;
+      const ends = AbortSignal.any([signal, copy.abort.signal]);
+      void this.#copy(store, history, source, ends)
+        .then(async (copied) => {
+          copy.isOver = true;
+          await state.running;
+          // The figures of now have waited.
+          if (this.#states.get(store.name) === state) {
+            await this.read({ ...store, history: copied }, signal);
+          }
+          await saveHistory(copied);
+        })
+        .catch((error: unknown) => {
+          copy.isOver = true;
+          if (!ends.aborted) {
+            this.#parts.log.warn(
+              {
+                event: 'connected-stores.history_failed',
+                store: store.name,
+                cause: messageOf(error),
+              },
+              'failed to copy the history of a connected store',
+            );
+          }
+        });
+    }
+    return state.history?.isOver ?? true;
+  }
+
+  async #copy(
+    { name, saveHistory }: Readable,
+    history: History,
+    source: HistorySource,
+    signal: AbortSignal,
+  ): Promise<History> {
+    const { clock, log } = this.#parts;
+    const copied = await copyHistory(
+      {
+        ...source,
+        signal,
+        timeoutMs: historyMs,
+        save: saveHistory,
+        elapsed: () => clock.monotonic(),
+      },
+      // After a restart, up to now.
+      { ...history, to: Math.floor(clock.now()) },
+    );
+    log.info(
+      { event: 'connected-stores.history', store: name, ...copied },
+      'history of a connected store copied',
+    );
+    return copied;
   }
 
   /** Writes whether a store was read, for the rule that tells of one that was not. */

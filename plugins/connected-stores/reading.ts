@@ -1,18 +1,18 @@
 import type { DeviceReports, ReportedDevice, ReportedHost } from 'svc/contracts/device';
-import type { MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
+import type { MetricsIngest } from 'svc/contracts/metricsdb';
 
 import { readFigures } from './figures/read-figures.ts';
 import {
   findHosts,
   type FoundHost,
-  type FoundHosts,
   hostSeries,
   hostSeriesBefore,
   targetAges,
   targetAgesBefore,
 } from './hosts/find-hosts.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
-import type { Asking, Labels, PrometheusServer, Sample } from './prometheus/server.ts';
+import type { Asking, Course, Labels, PrometheusServer, Sample } from './prometheus/server.ts';
+import { RowWriter, type Written } from './row-writer.ts';
 
 /** Dependencies of one read of a store. */
 export interface ReadingParts {
@@ -26,6 +26,17 @@ export interface ReadingParts {
   readonly signal: AbortSignal;
   /** Figures of a device are copied from one store alone; false: another one has it. */
   readonly takes: (deviceId: number) => boolean;
+  /** Copies what the store had before, first; false: it is under way, and figures of now wait for it. */
+  readonly isCaughtUp: (source: HistorySource) => boolean;
+}
+
+/** What the history of a store is copied from, and where to. */
+export interface HistorySource {
+  readonly hosts: number;
+  readonly server: PrometheusServer;
+  readonly instances: readonly string[];
+  readonly copied: readonly string[];
+  readonly write: (courses: readonly Course[]) => Promise<Written>;
 }
 
 export interface Read {
@@ -36,9 +47,6 @@ export interface Read {
 }
 
 const queryMs = 10_000;
-/** Series of one store that are copied; further ones are left out. */
-const maxSeries = 60_000;
-const rowsAtOnce = 5_000;
 
 /** Series by which hosts are known, remembered from read to read: a host that is down has none now. */
 export class HostMemory {
@@ -126,6 +134,22 @@ export async function readStore(parts: ReadingParts, memory: HostMemory): Promis
   writer.online(
     wanted.map(({ name: host, online: isUp }) => ({ device: devices.get(host)!, online: isUp })),
   );
+  const history = new RowWriter(parts, found, (host) => {
+    const device = devices.get(host);
+    return isCopied(device) ? device : undefined;
+  });
+  const isCaughtUp = parts.isCaughtUp({
+    hosts: found.hosts.length,
+    server,
+    instances: wanted.flatMap(({ instances: own }) => own),
+    copied,
+    write: (courses) => history.writeCourses(courses),
+  });
+  if (!isCaughtUp) {
+    // A sample older than those its series already has would be refused.
+    await writer.flush();
+    return { hosts: found.hosts.length, series: 0, leftOut: 0 };
+  }
   const instances = wanted.filter((host) => host.online).flatMap(({ instances: own }) => own);
   const take = (samples: readonly Sample[]): Promise<void> => writer.write(samples);
   await readFigures({ server, instances, copied, take, ...asking });
@@ -144,72 +168,3 @@ export const reportOf = ({ name, addresses, online, seenAt, info }: FoundHost): 
   seen_at: seenAt,
   info,
 });
-
-/** Writes copied series with the devices that they are of. */
-class RowWriter {
-  readonly #parts: ReadingParts;
-  readonly #found: FoundHosts;
-  readonly #deviceOf: (host: string) => ReportedDevice | undefined;
-  #rows: SampleRow[] = [];
-  written = 0;
-  leftOut = 0;
-
-  constructor(
-    parts: ReadingParts,
-    found: FoundHosts,
-    deviceOf: (host: string) => ReportedDevice | undefined,
-  ) {
-    this.#parts = parts;
-    this.#found = found;
-    this.#deviceOf = deviceOf;
-  }
-
-  /** Writes 1 or 0 for each host, so that rules see one that is down. */
-  online(hosts: readonly { readonly device: ReportedDevice; readonly online: boolean }[]): void {
-    const { now, name } = this.#parts;
-    const time = now();
-    const rows = hosts.map(({ device, online }) => ({
-      labels: { __name__: 'svc_host_online', device_id: String(device.device_id), store: name },
-      time,
-      value: online ? 1 : 0,
-    }));
-    this.#rows.push(...rows);
-  }
-
-  async write(samples: readonly Sample[]): Promise<void> {
-    const time = this.#parts.now();
-    const rows = samples.flatMap((sample) => this.#rowOf(sample, time));
-    const room = Math.max(0, maxSeries - this.written);
-    this.leftOut += Math.max(0, rows.length - room);
-    const kept = rows.slice(0, room);
-    this.written += kept.length;
-    kept.forEach((row) => this.#rows.push(row));
-    if (this.#rows.length >= rowsAtOnce) {
-      await this.flush();
-    }
-  }
-
-  async flush(): Promise<void> {
-    const rows = this.#rows;
-    this.#rows = [];
-    if (rows.length > 0) {
-      await this.#parts.ingest.write(rows);
-    }
-  }
-
-  /** Rows of a series: none for what svc wrote there itself, and for a host whose figures come from elsewhere. */
-  #rowOf({ labels, value }: Sample, time: number): readonly SampleRow[] {
-    const { device_id: known = '', edge_id: _, ...own } = labels;
-    if (known !== '' || (own['__name__'] ?? '') === '') {
-      return [];
-    }
-    const host = this.#found.hostOf(own);
-    if (host === undefined) {
-      return [{ labels: own, time, value }];
-    }
-    const device = this.#deviceOf(host);
-    return device === undefined
-      ? []
-      : [{ labels: { ...own, device_id: String(device.device_id) }, time, value }];
-  }
-}

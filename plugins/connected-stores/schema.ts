@@ -43,12 +43,35 @@ const reading = {
 };
 
 export const ByName = Type.Object({ name: Type.String({ maxLength: 40 }) });
-export const StoreDraft = Type.Object({ name: Name, url: Url, ...credentials, ...reading });
+export const StoreDraft = Type.Object({
+  name: Name,
+  url: Url,
+  ...credentials,
+  ...reading,
+  history: Type.Optional(
+    Type.String({
+      pattern: '^(?:0|[1-9]\\d{0,2}[hd])$',
+      examples: ['7d'],
+      description:
+        'How much of the history of the hosts to copy as well, at most 30d; default: none. Current values follow once it is copied.',
+    }),
+  ),
+});
 export type StoreDraft = Static<typeof StoreDraft>;
 export const StoreTrial = Type.Object({ url: Url, ...credentials, ...reading });
 export type StoreTrial = Static<typeof StoreTrial>;
 export const StoreChange = Type.Object({ url: Type.Optional(Url), ...credentials, ...reading });
 export type StoreChange = Static<typeof StoreChange>;
+
+const HistoryShown = Type.Object({
+  state: Type.Enum(['copying', 'done', 'incomplete']),
+  from: Timestamp,
+  to: Timestamp,
+  through: Type.String({ format: 'date-time', description: 'End of the part that is copied' }),
+  percent: Type.Integer(),
+  samples: Type.Integer(),
+  detail: Type.String({ description: 'Why it is shorter than requested, or incomplete' }),
+});
 
 export const StoreShown = Type.Object({
   name: Type.String(),
@@ -63,6 +86,7 @@ export const StoreShown = Type.Object({
   hosts: Type.Integer({ description: 'Number of hosts found when the store was last read' }),
   series: Type.Integer({ description: 'Number of series copied when the store was last read' }),
   read_ms: Type.Number({ description: 'Duration of the last read, in milliseconds' }),
+  history: orNull(HistoryShown),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

@@ -9,6 +9,7 @@ export interface ServerTables {
     credentials: string | null;
     host_rules: string;
     copied: string;
+    history: string | null;
     created_at: number;
     updated_at: number;
   };
@@ -44,6 +45,9 @@ export const serverStore = (db: Tables<ServerTables>['read']) => ({
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow(),
+
+  setHistory: (id: number, history: string) =>
+    db.updateTable('connected_stores_servers').set({ history }).where('id', '=', id).execute(),
 
   remove: (id: number) => db.deleteFrom('connected_stores_servers').where('id', '=', id).execute(),
 });

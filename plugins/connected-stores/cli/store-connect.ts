@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { type Call, type Command, clientOptions, openClient, usageFailure } from 'svc/cli';
 
@@ -10,6 +11,14 @@ interface Connected {
   readonly series: number;
   readonly state: string;
   readonly detail: string;
+  readonly history: {
+    readonly state: 'copying' | 'done' | 'incomplete';
+    readonly from: string;
+    readonly through: string;
+    readonly percent: number;
+    readonly samples: number;
+    readonly detail: string;
+  } | null;
 }
 
 const types = ['prometheus', 'victoriametrics'] as const;
@@ -18,6 +27,11 @@ export const command: Command = {
   operands: ['<type>', '<url>'],
   options: {
     name: { value: 'name', about: 'name of the store; default: the first part of its host name' },
+    history: {
+      value: 'duration',
+      about:
+        'how much of the history of the hosts to copy, such as 12h or 7d; 0: none; default: 1d',
+    },
     preview: { about: "show the store's hosts without connecting it" },
     user: { value: 'user', about: 'user name for HTTP Basic authentication' },
     'password-file': { value: 'file', about: "file that contains the user's password" },
@@ -63,21 +77,62 @@ export const command: Command = {
     }
     const connected = await client.post<Connected>(
       '/api/v1/connected-stores',
-      { name: call.value('name') ?? nameOf(url), ...draft },
+      { name: call.value('name') ?? nameOf(url), ...draft, history: call.value('history') ?? '1d' },
       90_000,
     );
+    const store = await shell.progress('Copying the history of the hosts', () =>
+      untilCopied(connected, client),
+    );
     return {
-      data: { preview, store: connected },
-      text: () => `${previewText(preview)}\n${outcome(connected)}`,
-      ...(connected.state === 'failing' && { code: 1 }),
+      data: { preview, store },
+      text: () => `${previewText(preview)}\n${outcome(store)}`,
+      ...(store.state === 'failing' && { code: 1 }),
     };
   },
 };
 
-const outcome = ({ name, state, detail, hosts, series }: Connected): string =>
+const pollMs = 500;
+/** Beyond this, svc goes on alone. */
+const patienceMs = 120_000;
+
+async function untilCopied(
+  connected: Connected,
+  client: Awaited<ReturnType<typeof openClient>>,
+): Promise<Connected> {
+  let store = connected;
+  const until = performance.now() + patienceMs;
+  while (store.history?.state === 'copying' && store.state === 'ok' && performance.now() < until) {
+    await pause(pollMs);
+    store = await client.get<Connected>(`/api/v1/connected-stores/${store.name}`);
+  }
+  return store;
+}
+
+const outcome = ({ name, state, detail, hosts, series, history }: Connected): string =>
   state === 'failing'
     ? `Connected as ${name}, but reading failed: ${detail}`
-    : `Connected as ${name}: ${hosts} hosts are devices now, ${series} series copied every 30 s`;
+    : [
+        `Connected as ${name}: ${hosts} hosts are devices now, ${series} series copied every 30 s`,
+        ...(history === null ? [] : [historyText(history)]),
+      ].join('\n');
+
+function historyText({
+  state,
+  from,
+  through,
+  percent,
+  samples,
+  detail,
+}: NonNullable<Connected['history']>): string {
+  switch (state) {
+    case 'copying':
+      return `History: ${percent} % copied; current values follow once it is done ("svc store list" shows how far it is)`;
+    case 'done':
+      return `History since ${from}: ${samples} samples copied${detail === '' ? '' : ` (${detail})`}`;
+    case 'incomplete':
+      return `History: copied from ${from} to ${through} only: ${detail}`;
+  }
+}
 
 function credentials(call: Call): Readonly<Record<string, string>> {
   const given = {

@@ -11,6 +11,13 @@ export interface Sample {
   readonly value: number;
 }
 
+/** Values of one series over time. */
+export interface Course {
+  readonly labels: Labels;
+  /** Times in milliseconds. */
+  readonly points: readonly (readonly [time: number, value: number])[];
+}
+
 export interface Asking {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -38,11 +45,51 @@ export class PrometheusServer {
   }
 
   /** The series of an expression as they are now, by the clock of the server. */
-  async now(query: string, { timeoutMs, signal }: Asking): Promise<readonly Sample[]> {
+  async now(query: string, asking: Asking): Promise<readonly Sample[]> {
+    const result = await this.#ask('query', 'vector', { query }, asking);
+    return (result as { metric: Labels; value?: readonly [number, string] }[]).flatMap(
+      // A native histogram has none.
+      ({ metric, value }) =>
+        value === undefined ? [] : [{ labels: metric, value: numberOf(value[1]) }],
+    );
+  }
+
+  /** The series of an expression over time; times are in milliseconds. */
+  async range(
+    query: string,
+    window: { readonly start: number; readonly end: number; readonly step: number },
+    asking: Asking,
+  ): Promise<readonly Course[]> {
+    const { start, end, step } = window;
+    const result = await this.#ask(
+      'query_range',
+      'matrix',
+      {
+        query,
+        start: String(start / 1_000),
+        end: String(end / 1_000),
+        step: String(step / 1_000),
+      },
+      asking,
+    );
+    return (result as { metric: Labels; values?: readonly (readonly [number, string])[] }[]).map(
+      ({ metric, values = [] }) => ({
+        labels: metric,
+        points: values.map(([seconds, text]) => [Math.round(seconds * 1_000), numberOf(text)]),
+      }),
+    );
+  }
+
+  async #ask(
+    endpoint: string,
+    type: 'vector' | 'matrix',
+    parameters: Readonly<Record<string, string>>,
+    { timeoutMs, signal }: Asking,
+  ): Promise<readonly unknown[]> {
     const { url, headers, tls, reach } = this.#address;
-    const reply = await this.#fetch(`${url}/api/v1/query`, {
+    const reply = await this.#fetch(`${url}/api/v1/${endpoint}`, {
       method: 'POST',
-      body: new URLSearchParams({ query, timeout: `${timeoutMs}ms` }).toString(),
+      body: new URLSearchParams({ ...parameters, timeout: `${timeoutMs}ms` }).toString(),
       headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
       timeoutMs,
       maxBytes,
@@ -53,7 +100,7 @@ export class PrometheusServer {
     if (reply.status !== 200) {
       throw errors.refused({ host: this.host, status: reply.status, detail: reasonIn(reply) });
     }
-    return samplesIn(Buffer.from(reply.body).toString('utf8')) ?? this.#foreign();
+    return resultIn(Buffer.from(reply.body).toString('utf8'), type) ?? this.#foreign();
   }
 
   #foreign(): never {
@@ -61,28 +108,23 @@ export class PrometheusServer {
   }
 }
 
-interface Vector {
+interface Reply {
   readonly status?: unknown;
   readonly data?: { readonly resultType?: unknown; readonly result?: unknown };
 }
 
-function samplesIn(text: string): readonly Sample[] | undefined {
-  let answer: Vector;
+function resultIn(text: string, type: 'vector' | 'matrix'): readonly unknown[] | undefined {
+  let answer: Reply;
   try {
-    answer = parseForeignJson(text, maxMarks) as Vector;
+    answer = parseForeignJson(text, maxMarks) as Reply;
   } catch {
     // A page of a proxy: told as no Prometheus.
     return undefined;
   }
   const { status, data } = answer;
-  if (status !== 'success' || data?.resultType !== 'vector' || !Array.isArray(data.result)) {
-    return undefined;
-  }
-  return (data.result as { metric: Labels; value?: readonly [number, string] }[]).flatMap(
-    // A native histogram has none.
-    ({ metric, value }) =>
-      value === undefined ? [] : [{ labels: metric, value: numberOf(value[1]) }],
-  );
+  return status === 'success' && data?.resultType === type && Array.isArray(data.result)
+    ? data.result
+    : undefined;
 }
 
 const numberOf = (text: string): number =>

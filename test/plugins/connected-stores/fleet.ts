@@ -23,7 +23,7 @@ const collectors: Readonly<Record<string, readonly string[]>> = {
   'db-1': ['uname', 'loadavg'],
 };
 
-async function started(
+export async function startProgram(
   t: TestContext,
   program: string,
   options: readonly string[],
@@ -51,7 +51,7 @@ export async function startFleet(t: TestContext, program: string): Promise<Fleet
       mkdirSync(join(folder, host));
       children.set(
         host,
-        await started(
+        await startProgram(
           t,
           program,
           [
@@ -103,7 +103,7 @@ export async function startPrometheus(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(scrapeOf(fleet)));
-  const child = await started(
+  const child = await startProgram(
     t,
     program,
     [
@@ -127,7 +127,7 @@ export async function startVictoria(
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const port = await freePort();
   writeFileSync(join(folder, 'scrape.yml'), JSON.stringify(scrapeOf(fleet)));
-  await started(
+  await startProgram(
     t,
     program,
     [

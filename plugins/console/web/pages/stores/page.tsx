@@ -127,7 +127,7 @@ function NewStore({ onClose, onDone }: DialogParts) {
   const look = async (): Promise<void> =>
     setPreview(await api.post<StorePreview>('/connected-stores/preview', draft));
   const connect = async (): Promise<void> => {
-    await api.post('/connected-stores', { name, ...draft });
+    await api.post('/connected-stores', { name, ...draft, history: '1d' });
     tell(text.connected);
     onDone();
     onClose();
