@@ -94,6 +94,7 @@ function shapeOf(options: unknown): Display {
     ...(field(reduce, 'values') === true && { all_values: true }),
     ...(field(options, 'graphMode') === 'area' && { sparkline: true }),
     ...(text(field(options, 'colorMode')).startsWith('background') && { background: true }),
+    ...(field(options, 'colorMode') === 'none' && { colorless: true }),
     ...(shown !== undefined && { text: shown }),
     ...((orientation === 'horizontal' || orientation === 'vertical') && { orientation }),
     ...(field(options, 'pieType') === 'donut' && { donut: true }),

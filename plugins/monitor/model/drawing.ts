@@ -113,6 +113,9 @@ export const Display = Type.Object(
     ),
     sparkline: Type.Optional(Type.Boolean()),
     background: Type.Optional(Type.Boolean({ description: 'Color the background' })),
+    colorless: Type.Optional(
+      Type.Boolean({ description: 'For type stat: keep the text color, whatever the value' }),
+    ),
     text: Type.Optional(oneOf(['auto', 'value', 'name', 'value_and_name', 'none'] as const)),
     orientation: Type.Optional(oneOf(['horizontal', 'vertical'] as const)),
     donut: Type.Optional(Type.Boolean()),

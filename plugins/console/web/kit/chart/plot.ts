@@ -79,6 +79,8 @@ export interface Axis {
   readonly cover?: number | undefined;
   /** Base of a logarithmic axis. */
   readonly log?: number | undefined;
+  /** Marks at powers of two, as bytes are counted. */
+  readonly binary?: boolean | undefined;
   readonly label?: string | undefined;
   /** Writes a value of the left axis, or of the right one. */
   readonly format?: ((value: number, right: boolean) => string) | undefined;
@@ -205,7 +207,7 @@ export class Plot {
         ...axis,
         size: 64,
         gap: 4,
-        ...(unit.startsWith('bytes') && { incrs: powersOfTwo }),
+        ...((unit.startsWith('bytes') || wanted.binary) && { incrs: powersOfTwo }),
         ...(wanted.label !== undefined && { label: wanted.label, labelSize: 16 }),
         values: (_plot, ticks) => ticks.map((tick) => (tick === null ? '' : write(tick, false))),
       },

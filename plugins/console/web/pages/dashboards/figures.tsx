@@ -27,7 +27,7 @@ const shareOf = ({ value }: Sample, [min, max]: readonly [number, number]): numb
 
 /** Large figures, with a small curve where the panel wants one. */
 export function Stats({ panel, samples, height }: FiguresProps) {
-  const { text = 'auto', background, color } = panel.display ?? {};
+  const { text = 'auto', background, colorless, color } = panel.display ?? {};
   const isSmall = height < 90 || samples.length > 4;
   return (
     <ul
@@ -35,7 +35,10 @@ export function Stats({ panel, samples, height }: FiguresProps) {
       style={{ minHeight: `${height}px` }}
     >
       {samples.slice(0, mostFigures).map((sample) => {
-        const tone = colorOf(sample) ?? (color === 'thresholds' ? undefined : color);
+        const tone =
+          colorless === true
+            ? undefined
+            : (colorOf(sample) ?? (color === 'thresholds' ? undefined : color));
         return (
           <li
             key={sample.name}

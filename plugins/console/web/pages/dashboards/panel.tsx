@@ -30,6 +30,8 @@ wear(rules);
 /** A row of the grid, in pixels; a panel is as high as its rows, less its heading and legend. */
 const rowHeight = 34;
 const around = 78;
+/** What has no legend is higher by that. */
+const heading = 46;
 
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
 export function PanelView(props: PanelProps) {
@@ -85,7 +87,8 @@ function Drawing({
   const { legend = {} } = panel.display ?? {};
   const isTable = legend.mode === 'table';
   const below = isTable && legend.placement !== 'right' ? Math.min(110, position.h * 10) : 0;
-  const height = Math.max(60, position.h * rowHeight - around - below);
+  const rest = type === 'timeseries' ? around + below : heading;
+  const height = Math.max(type === 'timeseries' ? 60 : 24, position.h * rowHeight - rest);
   const plotted = useMemo(
     () =>
       data.result_type === 'matrix' ? plottedOf(data.result, title, panel.display) : undefined,
@@ -116,7 +119,8 @@ function Drawing({
         ) : (
           <p
             class={panel.error ? 'chart-empty critical' : 'chart-empty soft'}
-            style={{ minHeight: `${height}px` }}
+            style={{ height: `${height}px` }}
+            title={why}
           >
             {why}
           </p>
@@ -149,12 +153,15 @@ function lookOf(
   below: number,
 ) {
   const { min, max, log, axis_label: label, decimals, thresholds_drawn: drawn } = display;
+  // What is stacked to a whole is drawn in percent, whatever it is.
+  const isShare = display.stacking === 'percent';
   const axis: Axis = {
     min,
-    max,
+    max: isShare ? 100 : max,
     log,
     label,
-    format: (value) => written(value, unit, decimals),
+    binary: !isShare && unit.startsWith('bytes'),
+    format: (value) => (isShare ? written(value, 'percent') : written(value, unit, decimals)),
     limits:
       drawn === 'line' || drawn === 'area'
         ? thresholds.flatMap(({ value, state, color }) =>

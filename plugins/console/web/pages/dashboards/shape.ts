@@ -48,6 +48,7 @@ export interface Display extends Settings {
     readonly calcs?: readonly string[];
   };
   readonly background?: boolean;
+  readonly colorless?: boolean;
   readonly text?: 'auto' | 'value' | 'name' | 'value_and_name' | 'none';
   readonly orientation?: 'horizontal' | 'vertical';
   readonly donut?: boolean;
