@@ -25,9 +25,10 @@ interface Board {
  * Imports every Grafana dashboard of a folder as it is, stores samples for what its queries read
  * (those that a node_exporter sends as it sends them, the others made to fit), draws it, and counts
  * the panels that arrived whole, as one panel each, and drawn with data. A real Prometheus that has
- * the same samples says which panels there are data for.
+ * the same samples says which panels there are data for. `without` takes labels away, separated by
+ * commas: few Prometheus servers have a `cluster`, which many boards let people choose.
  */
-export async function run({ folder = '', show = false }: Row = {}): Promise<Outcome> {
+export async function run({ folder = '', show = false, without = '' }: Row = {}): Promise<Outcome> {
   if (typeof folder !== 'string' || folder === '') {
     return { ok: false, why: '--folder names a folder of dashboards as Grafana exports them' };
   }
@@ -41,7 +42,7 @@ export async function run({ folder = '', show = false }: Row = {}): Promise<Outc
   const real = await scraped();
   const rows: Row[] = [];
   for (const board of boards) {
-    rows.push(await drawn(board, real, show === true));
+    rows.push(await drawn(board, real, { isShown: show === true, without: String(without) }));
   }
   const sum = (key: string): number => rows.reduce((total, row) => total + Number(row[key]), 0);
   const [panels, given, withData] = [sum('panels'), sum('given'), sum('data')];
@@ -67,13 +68,17 @@ const panelsIn = (json: Json): readonly Json[] =>
 const targetsIn = (panel: Json): number =>
   (panel.targets ?? []).filter(({ expr }: Json) => typeof expr === 'string' && expr !== '').length;
 
-async function drawn(board: Board, real: RealSamples, isShown: boolean): Promise<Row> {
+async function drawn(
+  board: Board,
+  real: RealSamples,
+  { isShown, without }: { readonly isShown: boolean; readonly without: string },
+): Promise<Row> {
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
   try {
     const { house, ask } = await monitorHouse(t, { plugins: ['metricsdb', 'logs', 'monitor'] });
     const end = Math.floor(Date.now() / apart) * apart;
-    const series = seriesOfBoard(board.json, real);
+    const series = withoutLabels(seriesOfBoard(board.json, real), without.split(','));
     const ingest = house.service(MetricsIngest);
     for (let at = 0; at < series.length; at += 500) {
       await ingest.write(series.slice(at, at + 500).flatMap((one) => samplesOf(one, end)));
@@ -186,6 +191,19 @@ async function isSameAgain(
   const before = await panelsOf();
   await ask('POST', '/api/v1/monitor/dashboards/import?overwrite=true', { body: exported });
   return isDeepStrictEqual(await panelsOf(), before);
+}
+
+function withoutLabels(
+  series: readonly MadeSeries[],
+  names: readonly string[],
+): readonly MadeSeries[] {
+  const kept = series.map((one): MadeSeries => ({
+    ...one,
+    labels: Object.fromEntries(
+      Object.entries(one.labels).filter(([name]) => !names.includes(name)),
+    ),
+  }));
+  return [...new Map(kept.map((one) => [JSON.stringify(one.labels), one])).values()];
 }
 
 export interface MadeSeries {

@@ -28,7 +28,7 @@ export interface Choice {
 export interface Choices {
   readonly list: readonly Choice[];
   readonly bindings: Bindings;
-  /** Variables that have nothing to choose from; panels that use one cannot be asked for. */
+  /** Variables that have nothing to choose from: their value is empty, which equals that of a label that is not there. */
   readonly empty: ReadonlyMap<string, Variable>;
   /** Matchers that every query gets besides its own. */
   readonly filters: readonly Enforced[];
@@ -77,6 +77,9 @@ export async function choose(
       filters.push(...value.map((text) => filterOf(text, variable.name)));
     } else if (value.length === 0) {
       empty.set(variable.name, variable);
+      if (error === undefined) {
+        bindings.set(variable.name, { kind: 'texts', values: [''] });
+      }
     } else {
       bindings.set(variable.name, bindingOf(variable, value, values, leftOut, parts.window));
     }
@@ -229,7 +232,10 @@ function usual(variable: Variable, values: readonly string[]): readonly string[]
   if (variable.type === 'adhoc') {
     return [];
   }
-  return variable.all && values.length > 0 ? [all] : values.slice(0, 1);
+  // A pattern stands for all of them, known or not.
+  return variable.all && (values.length > 0 || variable.all_value !== undefined)
+    ? [all]
+    : values.slice(0, 1);
 }
 
 function bindingOf(

@@ -169,12 +169,16 @@ async function prepared(unfolded: Unfolded, filling: Filling): Promise<Prepared>
     const unset = queriesOf(panel)
       .flatMap(({ query, hidden }) => (hidden === true ? [] : [...namesIn(query)]))
       .find((name) => choices.empty.has(name));
-    if (unset !== undefined) {
+    if (unset !== undefined && !choices.bindings.has(unset)) {
       return { ...empty, missing: await explainUnset(unset, filling) };
     }
     const answers = await ask(panel, bindings, filling);
     const [first] = answers;
-    if (first === undefined || answers.every(({ error }) => error !== undefined)) {
+    const isRefused = answers.every(({ error }) => error !== undefined);
+    if (isRefused && unset !== undefined) {
+      return { ...empty, missing: await explainUnset(unset, filling) };
+    }
+    if (first === undefined || isRefused) {
       return { ...empty, answers, ...(first?.error && { error: first.error }) };
     }
     const found = drawable(panel, answers, filling.nameOf);
@@ -183,7 +187,11 @@ async function prepared(unfolded: Unfolded, filling: Filling): Promise<Prepared>
       unfolded,
       answers,
       drawable: found,
-      ...(isEmpty && { missing: await explained(panel, answers, filling) }),
+      ...(isEmpty && {
+        missing: await (unset === undefined
+          ? explained(panel, answers, filling)
+          : explainUnset(unset, filling)),
+      }),
     };
   } catch (error) {
     return { ...empty, error: panelErrorOf(error, log) };

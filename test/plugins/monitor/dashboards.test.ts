@@ -410,6 +410,7 @@ describe('a variable', () => {
 
   test('that has nothing to choose from explains its panels; one whose store is away does, too', async (t) => {
     const stores = standIns();
+    stores.range = async () => matrix([]);
     const { panel, show } = await monitorHouse(t, {
       plugins: ['monitor', gardenFolder],
       services: stores.services,

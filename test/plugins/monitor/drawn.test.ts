@@ -38,6 +38,21 @@ const board = {
         includeAll: true,
       },
       { name: 'only', type: 'adhoc', datasource: prometheus },
+      // No series has such a label, and so each has an empty one.
+      {
+        name: 'cluster',
+        type: 'query',
+        datasource: prometheus,
+        query: 'label_values(up, cluster)',
+      },
+      {
+        name: 'pod',
+        type: 'query',
+        datasource: prometheus,
+        query: 'label_values(up, pod)',
+        includeAll: true,
+        allValue: '.*',
+      },
     ],
   },
   panels: [
@@ -112,8 +127,8 @@ const board = {
         panel('Mean', {
           type: 'stat',
           gridPos: { x: 0, y: 33, w: 24, h: 4 },
-          options: { reduceOptions: { calcs: ['mean'] }, graphMode: 'area' },
-          targets: [{ expr: 'ramp' }],
+          options: { reduceOptions: { calcs: ['mean'] }, graphMode: 'area', colorMode: 'none' },
+          targets: [{ expr: 'ramp{cluster="$cluster", pod=~"$pod"}' }],
         }),
       ],
     },
@@ -153,6 +168,8 @@ describe('an imported panel', () => {
         ['sender', ['a', 'b.c']],
         ['job', ['a', 'b.c']],
         ['only', []],
+        ['cluster', []],
+        ['pod', []],
       ],
     );
     const of = (title: string): Json => panels.find((one: Json) => one.title === title);
@@ -207,6 +224,7 @@ describe('an imported panel', () => {
         ['+Inf', '1'],
       ],
     );
+    assert.equal(of('Mean').display.colorless, true);
     const [mean] = of('Mean').data.result;
     assert.deepEqual([mean.value[1], mean.points.length], ['20', 41]);
 
