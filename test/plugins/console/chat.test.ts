@@ -77,6 +77,16 @@ test(
       content: `call silence_create ${silence}`,
     });
 
+    // What a call asked over time is drawn where it was answered; a call about one moment is not.
+    const { id: drawn } = await ask<{ id: string }>('/chat/sessions', {});
+    const query = 'max(svc_process_uptime_seconds)';
+    for (const call of [
+      `metrics_range ${JSON.stringify({ query, last: '10m' })}`,
+      `metrics_query ${JSON.stringify({ query: 'vector(7)' })}`,
+    ]) {
+      await ask(`/chat/sessions/${drawn}/messages`, { content: `call ${call}` });
+    }
+
     const view = await openView(browser, house.url);
     await signIn(view, house.url, email, password);
     const { page } = view;
@@ -93,5 +103,12 @@ test(
     await page.getByText('The tool answered').waitFor();
     assert.equal(await page.getByText('This change is waiting for approval.').count(), 0);
     await assertClean(view, 'when it is done');
+
+    await page.goto(`${house.url}/ui/chat/${drawn}`);
+    const charts = page.locator('.chat-log figure');
+    await charts.first().waitFor();
+    assert.deepEqual(await charts.locator('h2').allInnerTexts(), [query]);
+    await charts.first().locator('canvas').waitFor();
+    await assertClean(view, 'with a chart');
   },
 );

@@ -1,3 +1,7 @@
+import { useMemo } from 'preact/hooks';
+
+import { chartAsked } from '../../kit/chart/asked.ts';
+import { Chart } from '../../kit/chart/chart.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import type { Call } from './run.ts';
 
@@ -20,8 +24,13 @@ function askedWith(given: Readonly<Record<string, unknown>>): string {
   return line.length > longestAsked ? `${line.slice(0, longestAsked)}…` : line;
 }
 
-/** Tool calls of an agent with their results, collapsed by default. */
-export function Calls({ of }: { readonly of: readonly Call[] }) {
+const mostCharts = 4;
+
+/**
+ * Tool calls of an agent with their results, collapsed by default; what they asked over time is drawn. `at`: when they were
+ * answered; absent while they run.
+ */
+export function Calls({ of, at }: { readonly of: readonly Call[]; readonly at?: string }) {
   return (
     <>
       {of.map(({ id, name, arguments: given, status, result_preview: result }) => (
@@ -34,6 +43,24 @@ export function Calls({ of }: { readonly of: readonly Call[] }) {
           <pre class="code">{result}</pre>
         </details>
       ))}
+      {at !== undefined &&
+        of
+          .filter(({ name, status }) => status === 'ok' && name === 'metrics_range')
+          .slice(-mostCharts)
+          .map((call) => <CallChart key={call.id} of={call} at={at} />)}
     </>
+  );
+}
+
+function CallChart({
+  of: { name, arguments: given },
+  at,
+}: {
+  readonly of: Call;
+  readonly at: string;
+}) {
+  const chart = useMemo(() => chartAsked(name, given, Date.parse(at)), [at]);
+  return (
+    chart && <Chart title={chart.query} queries={[{ expr: chart.query }]} window={chart.window} />
   );
 }

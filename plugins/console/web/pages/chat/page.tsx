@@ -177,7 +177,7 @@ function Log({
             {message.role === 'user' ? text.you : (message.agent ?? text.agent)} ·{' '}
             <Time at={message.created_at} />
           </header>
-          <Calls of={message.tool_calls} />
+          <Calls of={message.tool_calls} at={message.created_at} />
           {message.role === 'user' ? (
             <p class="plain">{message.content}</p>
           ) : (

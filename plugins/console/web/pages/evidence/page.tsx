@@ -1,5 +1,6 @@
 import { address, usePlace } from '../../browser/location.ts';
 import { useData } from '../../client/data.ts';
+import { chartAsked, textIn } from '../../kit/chart/asked.ts';
 import { Chart } from '../../kit/chart/chart.tsx';
 import { Awaited, Empty, Fields, Head } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -44,7 +45,8 @@ export default function EvidencePage() {
 
 function One({ id }: { readonly id: string }) {
   const { value, error } = useData<Evidence>(`/skills/evidence/${encodeURIComponent(id)}`);
-  const query = queryIn(value?.params);
+  const query = textIn(value?.params, 'query');
+  const chart = value && chartAsked(value.tool, value.params, Date.parse(value.created_at));
   const page = value && pageOf[value.tool];
   return (
     <>
@@ -70,11 +72,11 @@ function One({ id }: { readonly id: string }) {
           <pre class="code">
             {value.params === null ? text.notKept : JSON.stringify(value.params, undefined, 2)}
           </pre>
-          {page === 'explore' && query !== undefined && (
+          {chart !== undefined && (
             <Chart
-              title={query}
-              queries={[{ expr: query }]}
-              window={windowOf(value.params, Date.parse(value.created_at))}
+              title={chart.query}
+              queries={[{ expr: chart.query }]}
+              window={chart.window}
               height={220}
             />
           )}
@@ -86,38 +88,4 @@ function One({ id }: { readonly id: string }) {
       )}
     </>
   );
-}
-
-const unitSeconds: Readonly<Record<string, number>> = {
-  s: 1,
-  m: 60,
-  h: 3_600,
-  d: 86_400,
-  w: 604_800,
-};
-const hour = 3_600;
-
-/** Window that the call was about; an hour before it, if it was about one moment. */
-function windowOf(
-  params: unknown,
-  askedAt: number,
-): { readonly from: number; readonly to: number } {
-  const until = Date.parse(textIn(params, 'until') ?? textIn(params, 'at') ?? '');
-  const to = Math.floor((Number.isNaN(until) ? askedAt : until) / 1_000);
-  const parts = [...(textIn(params, 'last') ?? '').matchAll(/(\d+)([smhdw])/g)];
-  const length = parts.reduce(
-    (sum, [, count, unit]) => sum + Number(count) * unitSeconds[unit!]!,
-    0,
-  );
-  return { from: to - (length === 0 ? hour : length), to };
-}
-
-const queryIn = (params: unknown): string | undefined => textIn(params, 'query');
-
-function textIn(params: unknown, name: string): string | undefined {
-  const value: unknown =
-    typeof params === 'object' && params !== null
-      ? (params as Readonly<Record<string, unknown>>)[name]
-      : undefined;
-  return typeof value === 'string' ? value : undefined;
 }
