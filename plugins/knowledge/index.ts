@@ -40,6 +40,7 @@ import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
 import { IndexJobs } from './search/index-jobs.ts';
 import { Measure } from './measure/measure.ts';
+import { RerankMeasure } from './measure/rerank-measure.ts';
 import { Reranker } from './search/rerank.ts';
 import { SearchService } from './search/search-service.ts';
 import { searchRoutes } from './search-routes.ts';
@@ -71,6 +72,7 @@ export default definePlugin({
   activate(ctx) {
     const tables = ctx.db<KnowledgeTables>();
     const { feed, search, embedding, measure } = indexOf(ctx, tables);
+    const rerankModel = (): string => ctx.settings.get<string>('knowledge.rerank_model');
     const library = new Library({
       tables,
       clock: ctx.clock,
@@ -99,6 +101,26 @@ export default definePlugin({
         }),
     });
     const uploads = new UploadRoom();
+    const reranker: Reranker = new Reranker({
+      models: ctx.services.maybe(ModelRuns),
+      model: rerankModel,
+      helps: (model) => rerankMeasure.helps(model),
+      now: () => ctx.clock.monotonic(),
+      log: ctx.log,
+    });
+    const rerankMeasure = new RerankMeasure({
+      tables,
+      search,
+      reorder: (model, question, items, signal) => reranker.reorder(model, question, items, signal),
+      model: rerankModel,
+      documents: async () => {
+        const { behind, documents } = await feed.state();
+        return behind > 0 ? undefined : documents;
+      },
+      log: ctx.log,
+      now: () => ctx.clock.now(),
+      later: (ms, work) => void ctx.scope.timeout('wait for the model', ms, work),
+    });
     const searchLog = new SearchLog({ tables, now: () => ctx.clock.now() });
     const searchService = new SearchService({
       tables,
@@ -107,12 +129,7 @@ export default definePlugin({
       embedder: embedding,
       weight: (model) => measure.weight(model),
       log: searchLog,
-      reranker: new Reranker({
-        models: ctx.services.maybe(ModelRuns),
-        model: () => ctx.settings.get<string>('knowledge.rerank_model'),
-        now: () => ctx.clock.monotonic(),
-        log: ctx.log,
-      }),
+      reranker,
     });
     ctx.services.provide(KnowledgeSearch, () => searchService);
     ctx.services.provide(KnowledgeRead, () => searchService);
@@ -125,7 +142,7 @@ export default definePlugin({
     }));
     ctx.http.routes([
       ...docRoutes(library, tables, (principal, doc) => searchLog.opened(principal, doc)),
-      ...searchRoutes(searchService, feed, embedding, measure),
+      ...searchRoutes(searchService, { feed, embedding, measure, rerankMeasure, rerankModel }),
       ...gapRoutes(searchLog, tables),
       ...careRoutes(tables, ctx.clock),
       ...vaultRoutes(vault),
@@ -134,13 +151,20 @@ export default definePlugin({
       importRoute(library, parser, uploads),
     ]);
     knowledgeSkills(searchService).forEach((skill) => ctx.skills.add(skill));
-    return { feed, vault, beginSyncs, parser, embedding, measure, searchLog };
+    feed.onApplied = () => {
+      embedding.due();
+      rerankMeasure.due();
+    };
+    return { feed, vault, beginSyncs, parser, embedding, measure, rerankMeasure, searchLog };
   },
-  async start(ctx, { feed, vault, beginSyncs, parser, embedding, measure, searchLog }) {
+  async start(ctx, parts) {
+    const { feed, vault, beginSyncs, parser, embedding, measure, rerankMeasure, searchLog } = parts;
     await parser.clear();
     ctx.scope.task('index documents', (signal) => feed.run(signal));
     ctx.scope.task('embed documents', (signal) => embedding.run(signal));
     ctx.scope.task('measure search', (signal) => measure.run(signal));
+    ctx.scope.task('measure reordered search', (signal) => rerankMeasure.run(signal));
+    ctx.settings.watch('knowledge.rerank_model', () => rerankMeasure.due());
     embeddingKeys.forEach((key) => ctx.settings.watch(key, () => embedding.due()));
     beginSyncs();
     ctx.scope.interval('store searches without a result', settleMs, () => searchLog.settle());
@@ -210,7 +234,6 @@ function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
     now: () => clock.now(),
     later,
   });
-  feed.onApplied = () => embedding.due();
   embedding.onComplete = (model) => measure.due(model);
   const jobs = new IndexJobs([
     { queue: 'index', title: 'Index documents', remainder: () => feed.remainder },

@@ -6,6 +6,7 @@ import type { Embedding } from './embedding/embedding.ts';
 import { errors } from './errors.ts';
 import type { Feed } from './search/feed.ts';
 import type { Measure } from './measure/measure.ts';
+import type { RerankMeasure } from './measure/rerank-measure.ts';
 import type { SearchService } from './search/search-service.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
@@ -81,6 +82,27 @@ const Measured = Type.Object({
   equal: Type.Number({ description: 'The same with similarity and keywords weighted equally' }),
 });
 
+const Reranking = Type.Object({
+  model: Type.String(),
+  used: Type.Boolean({
+    description:
+      'Whether it reorders results: only if it ranks documents higher, by more than chance',
+  }),
+  measure: Type.Union([
+    Type.Object({
+      measured_at: Type.String({ format: 'date-time' }),
+      documents: Type.Integer(),
+      questions: Type.Integer({ description: '0: too few documents to measure' }),
+      before: Type.Number({
+        description:
+          'Share of questions answered within the first three results without the model, from 0 to 1',
+      }),
+      after: Type.Number({ description: 'The same with the model' }),
+    }),
+    Type.Null(),
+  ]),
+});
+
 const IndexState = Type.Object({
   state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
   documents: Type.Integer(),
@@ -105,17 +127,45 @@ const IndexState = Type.Object({
         'What the model adds, measured with titles and sentences from this knowledge base',
     }),
   }),
+  rerank: Type.Union([Reranking, Type.Null()], {
+    description: 'The chat model that may reorder results; null: none is set',
+  }),
 });
+
+function rerankState(model: string, measure: RerankMeasure): Static<typeof IndexState>['rerank'] {
+  if (model === '') {
+    return null;
+  }
+  const measured = measure.of(model);
+  return {
+    model,
+    used: measured?.helps ?? false,
+    measure:
+      measured === undefined
+        ? null
+        : {
+            measured_at: timestamp(measured.measured_at),
+            documents: measured.documents,
+            questions: measured.questions,
+            before: measured.before,
+            after: measured.after,
+          },
+  };
+}
+
+export interface IndexParts {
+  readonly feed: Feed;
+  readonly embedding: Embedding;
+  readonly measure: Measure;
+  readonly rerankMeasure: RerankMeasure;
+  /** Name of the chat model that may reorder results; empty: none. */
+  readonly rerankModel: () => string;
+}
 
 export const searchRoutes = (
   searchService: SearchService,
-  feed: Feed,
-  embedding: Embedding,
-  measure: Measure,
-): readonly RouteDeclaration[] => [
-  ...readRoutes(searchService),
-  ...indexRoutes(feed, embedding, measure),
-];
+  parts: IndexParts,
+): readonly RouteDeclaration[] => [...readRoutes(searchService), ...indexRoutes(parts)];
 
 const readRoutes = (searchService: SearchService): readonly RouteDeclaration[] => [
   route({
@@ -173,18 +223,14 @@ const readRoutes = (searchService: SearchService): readonly RouteDeclaration[] =
   }),
 ];
 
-const indexRoutes = (
-  feed: Feed,
-  embedding: Embedding,
-  measure: Measure,
-): readonly RouteDeclaration[] => [
+const indexRoutes = (parts: IndexParts): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/knowledge/index',
     access: 'any',
     summary: 'Get the state of the search index',
     response: IndexState,
-    handle: () => indexState(feed, embedding, measure),
+    handle: () => indexState(parts),
   }),
   route({
     method: 'POST',
@@ -195,17 +241,19 @@ const indexRoutes = (
     response: IndexState,
     status: 202,
     async handle() {
-      await feed.anew();
-      return await indexState(feed, embedding, measure);
+      await parts.feed.anew();
+      return await indexState(parts);
     },
   }),
 ];
 
-async function indexState(
-  feed: Feed,
-  embedding: Embedding,
-  measure: Measure,
-): Promise<Static<typeof IndexState>> {
+async function indexState({
+  feed,
+  embedding,
+  measure,
+  rerankMeasure,
+  rerankModel,
+}: IndexParts): Promise<Static<typeof IndexState>> {
   const { model, ...vectors } = embedding.state;
   const measured = measure.of(model);
   return {
@@ -226,5 +274,6 @@ async function indexState(
               equal: measured.equal,
             },
     },
+    rerank: rerankState(rerankModel(), rerankMeasure),
   };
 }

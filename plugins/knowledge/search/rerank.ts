@@ -7,6 +7,8 @@ export interface RerankerParts {
   readonly models: Handle<Models>;
   /** `<provider>/<model>`; empty: results keep their order. */
   readonly model: () => string;
+  /** Whether this base was measured to gain from the model. */
+  readonly helps: (model: string) => boolean;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -34,9 +36,9 @@ const format = {
 };
 
 /**
- * Second look at the first results by a chat model, where one is set. It can move documents up, but
- * the one that was first before stays among the first three; a model that is slow or fails changes
- * nothing.
+ * Second look at the first results by a chat model, where one is set that has shown that it helps.
+ * It can move documents up, but the one that was first before stays among the first three; a model
+ * that is slow or fails changes nothing.
  */
 export class Reranker {
   readonly #parts: RerankerParts;
@@ -46,8 +48,9 @@ export class Reranker {
     this.#parts = parts;
   }
 
-  get isSet(): boolean {
-    return this.#parts.model() !== '';
+  get isUsed(): boolean {
+    const { model, helps } = this.#parts;
+    return model() !== '' && helps(model());
   }
 
   /** Returns the results in their new order; undefined if it stays as it is. */
@@ -56,28 +59,13 @@ export class Reranker {
     items: readonly Found[],
     signal: AbortSignal | undefined,
   ): Promise<readonly Found[] | undefined> {
-    const { models, model, now, log } = this.#parts;
-    const docs = new Map<number, Found>();
-    for (const item of items) {
-      if (!docs.has(item.doc_id) && docs.size < maxReranked) {
-        docs.set(item.doc_id, item);
-      }
-    }
-    const first = [...docs.values()];
-    const name = model();
-    if (name === '' || first.length <= chosen || !models.available || now() < this.#restsUntil) {
+    const { models, now, log } = this.#parts;
+    if (!this.isUsed || !models.available || now() < this.#restsUntil) {
       return undefined;
     }
     try {
-      const late = AbortSignal.timeout(deadlineMs);
-      const best = await this.#ask(
-        models.get(),
-        name,
-        question,
-        first,
-        signal === undefined ? late : AbortSignal.any([signal, late]),
-      );
-      return best.length === 0 ? undefined : reordered(items, first, best);
+      const ordered = await this.reorder(this.#parts.model(), question, items, signal);
+      return ordered === items ? undefined : ordered;
     } catch (error) {
       signal?.throwIfAborted();
       this.#restsUntil = now() + restMs;
@@ -87,6 +75,34 @@ export class Reranker {
       );
       return undefined;
     }
+  }
+
+  /** Orders results by the named model, whether it helps or not; throws if it does not answer. */
+  async reorder(
+    model: string,
+    question: string,
+    items: readonly Found[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Found[]> {
+    const docs = new Map<number, Found>();
+    for (const item of items) {
+      if (!docs.has(item.doc_id) && docs.size < maxReranked) {
+        docs.set(item.doc_id, item);
+      }
+    }
+    const first = [...docs.values()];
+    if (first.length <= chosen) {
+      return items;
+    }
+    const late = AbortSignal.timeout(deadlineMs);
+    const best = await this.#ask(
+      this.#parts.models.get(),
+      model,
+      question,
+      first,
+      signal === undefined ? late : AbortSignal.any([signal, late]),
+    );
+    return best.length === 0 ? items : reordered(items, first, best);
   }
 
   async #ask(

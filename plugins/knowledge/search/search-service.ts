@@ -71,7 +71,7 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
   async ask(asked: Asked): Promise<OrderedAnswer> {
     const { text, limit, mode, rerank = true, signal } = asked;
     const { reranker } = this.#parts;
-    if (mode !== 'hybrid' || !rerank || !reranker.isSet) {
+    if (mode !== 'hybrid' || !rerank || !reranker.isUsed) {
       return { ...(await this.#found(asked)), reranked: false };
     }
     const answer = await this.#found({ ...asked, limit: Math.max(limit, maxReranked) });

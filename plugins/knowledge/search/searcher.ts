@@ -54,6 +54,7 @@ export interface Answer {
 /** Chunks that one look into the full-text table may match before only its rarest words decide. */
 const maxMatches = 8_000;
 const candidates = 80;
+const firstOfTrial = 10;
 
 interface Filter {
   readonly sql: string;
@@ -110,6 +111,19 @@ export class Searcher {
         candidates,
       );
       return heldOut.places(lexical, similar, weights, vocabulary.documents);
+    })();
+  }
+
+  /** Returns the first documents of a trial by words, without what is withheld. */
+  tryFirst({ question: text, doc, kind }: Trial): readonly Found[] {
+    return this.#db.transaction(() => {
+      const everything = { among: undefined, ofDevices: true };
+      const question = questionOf(text, new Vocabulary(this.#db, everything));
+      const heldOut = new HeldOut(doc, { kind, text, chunks: [] }, new Float32Array());
+      return ordered(heldOut.candidates(this.#matches(question, openFilter)), question)
+        .filter(({ score }) => score > 0)
+        .slice(0, firstOfTrial)
+        .map(({ candidate, score }) => shown(candidate, score, question));
     })();
   }
 
@@ -331,6 +345,7 @@ export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> 
       trials: ({ limit }: { limit: number }) => asked((searcher) => searcher.trials(limit)),
       try: ({ trial, withheld, vector, weights }: TryRequest) =>
         asked((searcher) => searcher.try(trial, withheld, vector, weights)),
+      tryFirst: (trial: Trial) => asked((searcher) => searcher.tryFirst(trial)),
     },
     close: async () => close(),
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { type TrialAnswer } from '../../../plugins/knowledge/search/held-out.ts';
 import { weightFrom, weights } from '../../../plugins/knowledge/measure/weight.ts';
@@ -7,10 +8,15 @@ import { type KnowledgeHouse, knowledgeHouse } from './house.ts';
 import { type FakeModels, fakeModels, loopback, setKnowledge, vectorsOnce } from './models.ts';
 
 /** A base whose titles are in other words than its texts, which only a model knows to be the same. */
-async function baseOf(t: TestContext, fake: FakeModels): Promise<KnowledgeHouse> {
+async function baseOf(
+  t: TestContext,
+  fake: FakeModels,
+  services: Readonly<Record<string, object>> = {},
+): Promise<KnowledgeHouse> {
   const room = await knowledgeHouse(t, {
     plugins: ['knowledge', 'setting'],
     environment: loopback,
+    services,
   });
   for (let number = 0; number < 16; number++) {
     const letters = String.fromCharCode(97 + number).repeat(3);
@@ -104,38 +110,73 @@ test('a weight needs more than chance, in both halves of the questions', () => {
   assert.equal(weightFrom(Array.from({ length: 10 }, () => better)), 0, 'too few to tell');
 });
 
-test('a chat model reorders the first results, and is done without when it fails', async (t) => {
+/** Numbers of the listed documents of a question, those with a text first. */
+function numbersOf(text: string, wanted: string): readonly number[] {
+  const docs = text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { number: number; text: string });
+  return [
+    ...docs.filter((doc) => doc.text.includes(wanted)),
+    ...docs.filter((doc) => !doc.text.includes(wanted)),
+  ].map(({ number }) => number);
+}
+
+test('a chat model reorders the first results once it was measured to help, and is done without when it fails', async (t) => {
   const asked: { text: string; model: string }[] = [];
   let answer = '';
   const models = {
     usable: () => ({ ok: true }),
     async *stream({ messages, model }: { messages: { text: string }[]; model: string }) {
-      asked.push({ text: messages.at(-1)!.text, model });
+      const { text } = messages.at(-1)!;
+      asked.push({ text, model });
       if (answer === 'fail') {
         throw new Error('the model is down');
       }
-      yield { type: 'text', delta: answer };
+      const [, letters] = /gnu(\w{3})/.exec(text) ?? [];
+      const numbers = numbersOf(text, letters === undefined ? 'yak' : `yak${letters}`);
+      const best = model.endsWith('wise') ? numbers.slice(0, 3) : numbers.toReversed().slice(0, 3);
+      yield { type: 'text', delta: answer || JSON.stringify({ best }) };
     },
   };
-  const room = await knowledgeHouse(t, {
-    plugins: ['knowledge', 'setting'],
-    services: { 'model.stream': models },
-  });
+  const fake = await fakeModels(t);
+  const room = await baseOf(t, fake, { 'model.stream': models });
+  const measured = async (name: string) => {
+    await setKnowledge(room, 'rerank_model', name);
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await pause(50)) {
+      const { rerank } = (await room.ask('GET', '/index')).body;
+      if (rerank?.model === name && rerank.measure !== null) {
+        return rerank;
+      }
+    }
+    return assert.fail(`${name} is not measured in time`);
+  };
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
-    await room.add(`${name}.md`, `# Okapi ${name}\nThe okapi of ${name}.`);
+    await room.add(`okapi/${name}.md`, `# Okapi ${name}\nThe okapi of ${name}.`);
   }
   const order = async (more = ''): Promise<[string, boolean]> => {
     const { body } = await room.ask('GET', `/search?q=okapi${more}`);
-    return [body.items.map(({ path }: { path: string }) => path[0]).join(''), body.reranked];
+    return [body.items.map(({ title }: { title: string }) => title.at(-1)).join(''), body.reranked];
   };
   assert.deepEqual(await order(), ['abcdef', false]);
   assert.equal(asked.length, 0, 'no model is set');
-  await setKnowledge(room, 'rerank_model', 'openai/small');
+  const poor = await measured('openai/poor');
+  assert.equal(poor.used, false, JSON.stringify(poor));
+  assert.ok(poor.measure.questions >= 24 && asked.length >= 12 && asked.length <= 60);
+  assert.ok(poor.measure.after <= poor.measure.before);
+  const paid = asked.length;
+  assert.deepEqual(await order(), ['abcdef', false], 'it was measured to help nobody');
+  assert.equal(asked.length, paid);
+
+  const wise = await measured('openai/wise');
+  assert.equal(wise.used, true, JSON.stringify(wise));
+  assert.ok(wise.measure.after > wise.measure.before);
+  const first = asked.length;
   answer = '{"best":[5,4,6]}';
   assert.deepEqual(await order(), ['edabcf', true], 'the first stays among the first three');
   assert.deepEqual(await order('&limit=2'), ['ed', true], 'it chooses among more than are shown');
-  assert.match(asked[0]!.text, /^Question: "okapi"\n\n\{"number":1,"title":"Okapi a"/);
-  assert.equal(asked[0]!.model, 'openai/small');
+  assert.match(asked[first]!.text, /^Question: "okapi"\n\n\{"number":1,"title":"Okapi a"/);
+  assert.equal(asked[first]!.model, 'openai/wise');
   for (const odd of ['{"best":[99,"1",-1]}', 'no JSON', '{"best":[]}', '{"best":{}}']) {
     answer = odd;
     assert.deepEqual(await order(), ['abcdef', false], odd);
