@@ -1,5 +1,6 @@
 import { BadZip, ZipArchive, type ZipEntry } from 'svc/zip';
 
+import { pagesOfEntities } from './confluence-xml.ts';
 import { htmlText } from './html.ts';
 import { ParseRefusal, sentences } from './parts.ts';
 
@@ -27,15 +28,15 @@ const deepest = 2;
 const notionId = /[ -]?[0-9a-f]{32}(?=\.\w+$|$)/;
 
 /**
- * Reads the documents of an export: the HTML of a Confluence space, or the Markdown and CSV of
- * Notion, whose archives may lie within another one.
+ * Reads the documents of an export: the HTML or XML of a Confluence space, or the Markdown, HTML and
+ * CSV of Notion, whose archives may lie within another one.
  */
 export function exportedDocuments(bytes: Buffer): Exported {
   const budget = { bytes: 0, documents: 0 };
   const found = readArchive(bytes, budget, 0);
   if (found.documents.length === 0) {
     throw new ParseRefusal(
-      'the file is a zip archive, but neither a .docx nor an export of Confluence (HTML) or Notion (Markdown & CSV)',
+      'the file is a zip archive, but neither a .docx nor an export of Confluence (HTML or XML) or Notion (Markdown & CSV, or HTML)',
     );
   }
   return found;
@@ -54,12 +55,12 @@ function readArchive(
   let skipped = 0;
   for (const entry of zip.entries) {
     const name = nameOf(entry);
-    const kind = /\.(md|html?|csv|zip)$/i.exec(name)?.[1]?.toLowerCase();
+    const kind = kindOf(name);
     if (entry.isFolder || kind === undefined || isAside(name)) {
       skipped += Number(!entry.isFolder);
       continue;
     }
-    const most = kind === 'zip' ? maxBytes : maxPage;
+    const most = kind === 'zip' || kind === 'entities' ? maxBytes : maxPage;
     budget.bytes += entry.size;
     if (entry.size > most || budget.bytes > maxBytes) {
       throw new ParseRefusal(
@@ -74,13 +75,15 @@ function readArchive(
       skipped += within.skipped;
       continue;
     }
-    const doc = documentOf(name, kind, content);
-    if (doc === undefined) {
-      skipped += 1;
-    } else if ((budget.documents += 1) > maxDocuments) {
-      throw new ParseRefusal(`the archive has more than ${maxDocuments} pages; split it`);
-    } else {
-      documents.push(doc);
+    const own = kind === 'entities' ? documentsOf(content) : [documentOf(name, kind, content)];
+    for (const doc of own) {
+      if (doc === undefined) {
+        skipped += 1;
+      } else if ((budget.documents += 1) > maxDocuments) {
+        throw new ParseRefusal(`the archive has more than ${maxDocuments} pages; split it`);
+      } else {
+        documents.push(doc);
+      }
     }
   }
   return { documents, skipped };
@@ -97,6 +100,12 @@ function opened<T>(work: () => T): T {
 /** Returns the name as its exporter wrote it, in UTF-8. */
 const nameOf = ({ name }: ZipEntry): string =>
   Buffer.from(name, 'latin1').toString('utf8').normalize('NFC');
+
+function kindOf(name: string): string | undefined {
+  return /^(?:[^/]*\/)?entities\.xml$/.test(name)
+    ? 'entities'
+    : /\.(md|html?|csv|zip)$/i.exec(name)?.[1]?.toLowerCase();
+}
 
 /** Returns whether a file is what an exporter puts beside the pages. */
 const isAside = (name: string): boolean =>
@@ -163,6 +172,24 @@ function rowsOf(text: string): string[][] {
   return rows.filter((row) => row.some((value) => value !== ''));
 }
 
+/** Reads the pages of a whole space; one without a text is left out. */
+const documentsOf = (content: Buffer): (ExportedDoc | undefined)[] =>
+  pagesOfEntities(content.toString('utf8')).map(({ titles, text }) =>
+    text.trim() === '' ? undefined : placedPage(titles, text),
+  );
+
+function placedPage(titles: readonly string[], text: string): ExportedDoc {
+  const parts = titles.map(
+    (part) => part.replaceAll(/[/\\]/g, '-').replace(/\s+/g, ' ').trim() || 'page',
+  );
+  const title = titles.at(-1)!;
+  return {
+    path: `${parts.join('/')}.md`,
+    title,
+    text: /^#\s/.test(text) ? text : `# ${title}\n\n${text}`,
+  };
+}
+
 /** Converts a page of a space; its place among the others is that of its breadcrumbs. */
 function confluencePage(name: string, html: string): ExportedDoc {
   const { title, text } = htmlText(html);
@@ -179,12 +206,5 @@ function confluencePage(name: string, html: string): ExportedDoc {
           .at(-1)!
           .replace(/\.html?$/i, '')
       : own;
-  const parts = [...folder, last].map(
-    (part) => part.replaceAll(/[/\\]/g, '-').replace(/\s+/g, ' ').trim() || 'page',
-  );
-  return {
-    path: `${parts.join('/')}.md`,
-    title: last,
-    text: /^#\s/.test(text) ? text : `# ${last}\n\n${text}`,
-  };
+  return placedPage([...folder, last], text);
 }

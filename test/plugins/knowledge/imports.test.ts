@@ -110,6 +110,117 @@ See [the manual](https://example.org/x) or the other.`,
   assert.equal((await send(zipOf(pages('x')), {}, 'vera')).status, 403);
 });
 
+/** An object as the XML export of Confluence writes it, with its fields in order. */
+const entity = (kind: string, id: number, fields: readonly string[]): string =>
+  `<object class="${kind}" package="com.atlassian.confluence.pages">
+<id name="id">${id}</id>
+${fields.join('\n')}
+</object>`;
+const field = (name: string, text: string): string =>
+  `<property name="${name}"><![CDATA[${text}]]></property>`;
+const reference = (name: string, kind: string, id: number): string =>
+  `<property name="${name}" class="${kind}" package="com.atlassian.confluence.pages"><id name="id">${id}</id>
+</property>`;
+
+test('the XML of a Confluence space becomes its current pages, with their macros', async (t) => {
+  const { send, ask } = await importer(t);
+  const page = (id: number, title: string, more: readonly string[] = [], status = 'current') =>
+    entity('Page', id, [
+      field('title', title),
+      `<collection name="bodyContents" class="java.util.Collection"><element class="BodyContent" package="com.atlassian.confluence.core"><id name="id">${id + 1_000}</id>
+</element></collection>`,
+      ...more,
+      field('contentStatus', status),
+      '<property name="emptyOne"/>',
+    ]);
+  const body = (id: number, html: string) =>
+    entity('BodyContent', id + 1_000, [
+      field('body', html),
+      reference('content', 'Page', id),
+      '<property name="bodyType">2</property>',
+    ]);
+  const storage = `<h2>Steps &lt;/object&gt; </object></h2><ac:structured-macro ac:name="code" ac:schema-version="1" ac:macro-id="x"><ac:parameter ac:name="language">bash</ac:parameter><ac:plain-text-body><![CDATA[svc restart <node> && [[ -n $x ]]
+]] ></ac:plain-text-body></ac:structured-macro>
+<ac:structured-macro ac:name="info"><ac:rich-text-body><p>Call the <strong>quagga</strong>.</p></ac:rich-text-body></ac:structured-macro>
+<p>See <ac:link><ri:page ri:content-title="Operations" /></ac:link> and <ac:link><ri:page ri:content-title="Stop" ri:version-at-save="2" /><ac:plain-text-link-body><![CDATA[how to stop]] ></ac:plain-text-link-body></ac:link>.<ac:image><ri:attachment ri:filename="a.png" /></ac:image></p>
+<ac:task-list><ac:task><ac:task-id>1</ac:task-id><ac:task-status>incomplete</ac:task-status><ac:task-body>drain it</ac:task-body></ac:task></ac:task-list>`;
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>
+<hibernate-generic datetime="2026-05-01 10:00:00">
+${[
+  entity('Space', 1, [field('key', 'OPS'), field('name', 'Operations')]),
+  page(10, 'Operations'),
+  body(10, '<p>Welcome.</p>'),
+  page(11, 'Restart / stop', [reference('parent', 'Page', 10)]),
+  body(11, storage),
+  page(12, 'Restart / stop', [reference('originalVersion', 'Page', 11)]),
+  body(12, '<p>as it was</p>'),
+  page(13, 'A draft', [], 'draft'),
+  body(13, '<p>not yet</p>'),
+  page(14, 'Empty', [reference('parent', 'Page', 14)]),
+  body(14, ''),
+].join('\n')}
+</hibernate-generic>`;
+  const { status, body: told } = await send(
+    zipOf([
+      { name: 'entities.xml', content: xml },
+      { name: 'exportDescriptor.properties', content: 'exportType=space' },
+      { name: 'attachments/11/1/1', content: 'PNG' },
+    ]),
+    { path: 'wiki' },
+  );
+  assert.deepEqual(
+    [status, told],
+    [201, { added: 2, updated: 0, unchanged: 0, kept: [], skipped: 3 }],
+  );
+  const { items } = (await ask('GET', '/docs?path_prefix=wiki')).body;
+  assert.deepEqual(
+    items.map(({ path, title }: Json) => [path, title]),
+    [
+      ['wiki/Operations.md', 'Operations'],
+      ['wiki/Operations/Restart - stop.md', 'Restart / stop'],
+    ],
+  );
+  const { content } = (await ask('GET', `/docs/${items[1].id}`)).body;
+  assert.equal(
+    content,
+    `# Restart / stop
+
+## Steps </object>
+
+\`\`\`
+svc restart <node> && [[ -n $x ]]
+\`\`\`
+
+Call the **quagga**.
+
+See Operations and how to stop.
+
+- drain it`,
+  );
+  const began = performance.now();
+  const hostile = '<object class="Page"><property name="<![CDATA['.repeat(50_000);
+  const odd = await send(zipOf([{ name: 'entities.xml', content: hostile }]), { path: 'odd' });
+  assert.equal(odd.status, 400);
+  assert.ok(performance.now() - began < 20_000, 'in one pass');
+});
+
+test('the HTML of Notion becomes documents as well', async (t) => {
+  const { send, ask } = await importer(t);
+  const id = '0123456789abcdef0123456789abcdef';
+  const html = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>On call</title><style>.page{}</style></head><body><article id="01234567-89ab" class="page sans"><header><h1 class="page-title">On call</h1><p class="page-description"></p></header><div class="page-body"><p id="x" class="">Ring the okapi.</p><ul id="y" class="bulleted-list"><li style="list-style-type:disc">first</li></ul></div></article></body></html>`;
+  const { body } = await send(zipOf([{ name: `Ops ${id}/On call ${id}.html`, content: html }]), {
+    path: 'notes',
+  });
+  assert.equal(body.added, 1);
+  const { items } = (await ask('GET', '/docs?path_prefix=notes')).body;
+  assert.deepEqual(
+    items.map(({ path, title }: Json) => [path, title]),
+    [['notes/Ops/On call.md', 'On call']],
+  );
+  const { content } = (await ask('GET', `/docs/${items[0].id}`)).body;
+  assert.equal(content, '# On call\n\nRing the okapi.\n\n- first');
+});
+
 test('the export of Notion becomes documents without its ids, its databases tables', async (t) => {
   const { send, ask } = await importer(t);
   const id = '0123456789abcdef0123456789abcdef';
