@@ -4,7 +4,8 @@ export type { CoreTables, IdempotencyRow, MigrationRow } from './core-tables.ts'
 export type { DiskLimits } from './disk/disk-guard.ts';
 export type { GroupLimits } from './groups.ts';
 export { earlierOutbox } from './earlier-outbox.ts';
-export { forgetCleanStop } from './disk/clean-stop.ts';
+export { changesSinceStop, cleanStopFile, forgetCleanStop } from './disk/clean-stop.ts';
+export { lossReport, lossSentence } from './disk/damaged-log.ts';
 export { syncPath, writeDurably } from './disk/durable.ts';
 export { keyFile, readKeys, writeKeys } from './keys.ts';
 export { DataLock } from './disk/lock.ts';

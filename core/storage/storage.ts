@@ -16,6 +16,7 @@ import {
   timestamp,
 } from '../sdk/index.ts';
 import { markClean, recover } from './disk/clean-stop.ts';
+import { lossReport, type LostCommits } from './disk/damaged-log.ts';
 import type { CoreTables } from './core-tables.ts';
 import { type DiskLimits, DiskGuard } from './disk/disk-guard.ts';
 import { errors } from './errors.ts';
@@ -60,6 +61,8 @@ export interface StorageOptions {
 /** The open parts of a data folder. */
 interface Parts {
   readonly options: StorageOptions;
+  /** What this start found to be lost with a damaged log. */
+  readonly lost: LostCommits | undefined;
   readonly lock: DataLock;
   readonly ring: KeyRing;
   readonly readers: Readers;
@@ -98,7 +101,10 @@ async function openParts(
   onFailure(() => lock.release());
   const existed = existsSync(file);
   const ring = new KeyRing(dataDir, options.secretKeys, existed);
-  recover(dataDir, file, { nativeBinding });
+  const lost = recover(dataDir, file, { nativeBinding });
+  if (lost !== undefined) {
+    log.error({ event: 'storage.log_damaged', file }, lost.sentence);
+  }
 
   const report = (code: string): void => guard.report(code);
   const readers = new Readers(file, { nativeBinding }, { ...options.reads, onFailure: report });
@@ -145,6 +151,7 @@ async function openParts(
   await keys.retireUnused();
   return {
     options,
+    lost,
     lock,
     ring,
     readers,
@@ -222,10 +229,14 @@ export class Storage {
     return this.#parts.guard.refusal ?? this.#parts.writer.down;
   }
 
-  /** Reports whether commits succeed. */
+  /** Reports whether commits succeed, and whether some were lost, as long as the damaged log is kept. */
   health(): HealthReport {
-    const detail = this.#parts.writer.down;
-    return { ok: detail === undefined, ...(detail !== undefined && { detail }) };
+    const { writer, lost, options } = this.#parts;
+    if (writer.down !== undefined) {
+      return { ok: false, detail: writer.down };
+    }
+    const detail = lossReport(join(options.dataDir, databaseName), lost);
+    return { ok: true, ...(detail !== undefined && { degraded: true, detail }) };
   }
 
   /** Reports whether there is space for them. */

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { flipBit } from '../drill/flip-bit.ts';
 import { checkout, scratch, serving, svc } from './launcher.ts';
 
 interface Finding {
@@ -110,7 +111,42 @@ test('each thing that is wrong with a data folder is found, with what to do abou
     rmSync(join(data, 'svc.yaml'));
   });
 
+  await t.test('a page of the database that has changed since the stop', async () => {
+    const file = join(data, 'svc.db');
+    flipBit(file, statSync(file).size - 700);
+    const { code, of } = await findings(data);
+    flipBit(file, statSync(file).size - 700);
+    assert.equal(code, 1);
+    assert.match(of('database').detail, /svc\.db has changed since svc stopped \(page \d+/);
+    assert.match(of('database').fix!, /svc backup restore.*delete .*clean/);
+    assert.equal((await findings(data)).of('database').verdict, 'ok');
+  });
+
+  await t.test('a log with commits behind a damage, and what a start has kept of it', async () => {
+    const killed = await serving(t, data);
+    await killed.end('SIGKILL');
+    rmSync(join(data, 'run.json'));
+    assert.equal((await findings(data)).of('database').verdict, 'ok', 'a kill damages nothing');
+    flipBit(join(data, 'svc.db-wal'), 1_000);
+    const { code, of } = await findings(data);
+    assert.equal(code, 1);
+    assert.match(of('database').detail, /svc\.db-wal is damaged, and .*the next start drops them/);
+
+    const again = await serving(t, data);
+    const { parts } = (await (await fetch(`${again.url}/readyz`)).json()) as {
+      parts: { part: string; state: string; detail?: string }[];
+    };
+    const storage = parts.find(({ part }) => part === 'storage')!;
+    assert.equal(storage.state, 'degraded');
+    assert.match(storage.detail!, /committed changes were lost.*svc\.db-wal\.damaged-1/);
+    await again.end();
+    assert.match((await findings(data)).of('database').detail, /svc\.db-wal\.damaged-1/);
+    rmSync(join(data, 'svc.db-wal.damaged-1'));
+    assert.equal((await findings(data)).of('database').verdict, 'ok');
+  });
+
   await t.test('a database that is damaged', async () => {
+    rmSync(join(data, 'clean'));
     writeFileSync(
       join(data, 'svc.db'),
       'not a database at all, but long enough to look at: '.repeat(100),

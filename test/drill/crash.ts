@@ -66,7 +66,8 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   }
 }
 
-async function writeUntilKilled(
+/** Writes into `dir` from a process of its own, which is killed; notes what it has acknowledged. */
+export async function writeUntilKilled(
   dir: string,
   afterMs: number,
   acknowledged: Map<number, number>,

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { connectWriter } from '../../core/storage/sqlite/connection.ts';
+import { lossIn } from '../../core/storage/sqlite/log-file.ts';
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
+import { numbers } from './seeded.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
 const damages = {
@@ -20,7 +22,8 @@ const damages = {
 
 /**
  * Truncates, corrupts and zeroes the log as a power cut may: every commit before the damage is
- * there, in order, and nothing is corrupt.
+ * there, in order, and nothing is corrupt. Commits behind a damage are told, and a torn end is no
+ * damage.
  */
 export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const source = mkdtempSync(join(tmpdir(), 'svc-torn-'));
@@ -34,7 +37,10 @@ export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {})
         Math.floor((round / kinds.length) * (wal.length / (rounds / kinds.length)) + (round % 97)) %
         wal.length;
       const damaged = kinds[round % kinds.length]!(wal, at);
-      const found = recoveredFrom(join(scratch, 'svc.db'), database, damaged);
+      const file = join(scratch, 'svc.db');
+      place(file, database, damaged);
+      const told = lossIn(file);
+      const found = recoveredFrom(file);
       const sure = ends.filter((end) => end <= at).length;
       assert.deepEqual(found.integrity, ['ok'], `damage ${round} at byte ${at}`);
       assert.deepEqual(
@@ -46,7 +52,19 @@ export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {})
         found.ids.length >= sure,
         `damage ${round} at byte ${at}: ${sure} commits end before it, ${found.ids.length} are there`,
       );
+      const kind = kinds[round % kinds.length]!;
+      const lost = ends.length - found.ids.length;
+      // Nothing follows the last commit: it cannot be told from one that a power cut has torn.
+      if (kind === damages.truncate || lost <= 1) {
+        assert.equal(told, undefined, `damage ${round} at byte ${at}: a torn end is no damage`);
+      } else if (kind === damages.garble || lost > 3) {
+        assert.ok(
+          told !== undefined && told.commits >= lost - (kind === damages.zero ? 2 : 1),
+          `damage ${round} at byte ${at}: ${lost} commits are lost, and ${told?.commits} are told`,
+        );
+      }
     }
+    assertTornEndsUntold(join(scratch, 'svc.db'), { database, wal, ends });
     return { ok: true, cases: rounds, commits: ends.length, 'log, bytes': wal.length };
   } finally {
     rmSync(source, { recursive: true, force: true });
@@ -80,14 +98,34 @@ async function recorded(dir: string): Promise<{ database: Buffer; wal: Buffer; e
   return files;
 }
 
-function recoveredFrom(
+/** Sectors of the last transaction that a power cut has kept from the disk: what is there instead is older, or nothing. */
+function assertTornEndsUntold(
   file: string,
-  database: Buffer,
-  wal: Buffer,
-): { integrity: unknown[]; ids: unknown[] } {
+  { database, wal, ends }: { database: Buffer; wal: Buffer; ends: readonly number[] },
+): void {
+  const random = numbers(11);
+  for (let round = 0; round < 200; round += 1) {
+    const last = random(ends.length - 1) + 1;
+    const [start, end] = [ends[last - 1]!, ends[last]!];
+    const torn = Buffer.from(wal.subarray(0, end));
+    for (let sector = start; sector < end; sector += 512) {
+      if (random(3) === 0) {
+        const older = wal.subarray(random(start), start);
+        torn.fill(random(2) === 0 ? older : 0, sector, Math.min(sector + 512, end));
+      }
+    }
+    place(file, database, torn);
+    assert.equal(lossIn(file), undefined, `round ${round}: commit ${last} is torn`);
+  }
+}
+
+function place(file: string, database: Buffer, wal: Buffer): void {
   rmSync(`${file}-shm`, { force: true });
   writeFileSync(file, database);
   writeFileSync(`${file}-wal`, wal);
+}
+
+function recoveredFrom(file: string): { integrity: unknown[]; ids: unknown[] } {
   const connection = connectWriter(file);
   try {
     return {

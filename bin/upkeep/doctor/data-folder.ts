@@ -20,9 +20,13 @@ import { progressFile, readProgress } from '../update/files.ts';
 import type { RunningSvc } from 'svc/cli';
 import { readApplied } from '../config-files/watched-folder.ts';
 import {
+  changesSinceStop,
+  cleanStopFile,
   databaseName,
   connect,
   keyFile,
+  lossReport,
+  lossSentence,
   readKeys,
   sqliteCode,
 } from '../../../core/storage/index.ts';
@@ -171,23 +175,49 @@ export const database =
     if (!existsSync(file)) {
       return ok(subject, 'created by the first start');
     }
-    const connection = connect(file, { nativeBinding, readonly: true, mustExist: true });
-    try {
-      const problems = (
-        connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]
-      ).filter((line) => line !== 'ok');
-      return problems.length === 0
-        ? ok(subject, `${file} has no damage that SQLite can find`)
-        : fail(subject, `${file} is damaged: ${problems.join('; ')}`, restoreAdvice);
-    } catch (error) {
-      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
-        throw error;
-      }
-      return fail(subject, `${file} is damaged`, restoreAdvice);
-    } finally {
-      connection.close();
+    // Of a database that is in use, the pages and the log change while they are read.
+    const isStopped = !isHeld(join(dataDir, 'svc.lock'), nativeBinding);
+    const loss = isStopped ? lossSentence(file) : undefined;
+    if (loss !== undefined) {
+      return fail(
+        subject,
+        `${loss}; the next start drops them`,
+        `copy ${dataDir} before you start svc; then check the disk and ${restoreAdvice}`,
+      );
     }
+    const where = isStopped ? changesSinceStop(dataDir, file, { nativeBinding }) : undefined;
+    if (where !== undefined) {
+      return fail(
+        subject,
+        `${file} has changed since svc stopped (${where})`,
+        `if the disk has damaged it, ${restoreAdvice}; if a program of yours changed it, delete ${cleanStopFile(dataDir)}`,
+      );
+    }
+    return structure(subject, file, nativeBinding);
   };
+
+function structure(subject: string, file: string, nativeBinding: string | undefined) {
+  const connection = connect(file, { nativeBinding, readonly: true, mustExist: true });
+  try {
+    const problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter(
+      (line) => line !== 'ok',
+    );
+    if (problems.length > 0) {
+      return fail(subject, `${file} is damaged: ${problems.join('; ')}`, restoreAdvice);
+    }
+    const lost = lossReport(file, undefined);
+    return lost === undefined
+      ? ok(subject, `${file} has no damage that SQLite can find`)
+      : warn(subject, lost, restoreAdvice);
+  } catch (error) {
+    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
+      throw error;
+    }
+    return fail(subject, `${file} is damaged`, restoreAdvice);
+  } finally {
+    connection.close();
+  }
+}
 
 export const update =
   (dataDir: string): Examination =>

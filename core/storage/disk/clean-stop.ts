@@ -9,6 +9,7 @@ import {
   type ConnectOptions,
   connectWriter,
 } from '../sqlite/connection.ts';
+import { keepLost, type LostCommits } from './damaged-log.ts';
 import { syncPath, writeDurably } from './durable.ts';
 import { errors } from './errors.ts';
 import { changedPages, pageSums, sumsAsText, sumsFromText } from './page-sums.ts';
@@ -37,16 +38,25 @@ interface CleanStop {
 
 /**
  * Recovers the log of the last run. After a clean stop, every page has the checksum that it had
- * then; otherwise SQLite checks the structure of every page.
+ * then; otherwise SQLite checks the structure of every page. Returns what is lost with a damaged
+ * log.
  */
-export function recover(dataDir: string, file: string, options: ConnectOptions): void {
+export function recover(
+  dataDir: string,
+  file: string,
+  options: ConnectOptions,
+): LostCommits | undefined {
   const isNew = !existsSync(file);
   const stop = readMark(dataDir);
-  if (!isNew && stop?.sums !== undefined) {
+  if (!isNew) {
     // Before the mark is gone: the next start must find the same.
-    assertUnchanged(dataDir, file, stop.sums, options);
+    const where = changesSinceStop(dataDir, file, options);
+    if (where !== undefined) {
+      throw errors.file_changed({ file, where, mark: mark(dataDir) });
+    }
   }
   forgetCleanStop(dataDir);
+  const lost = keepLost(file);
   let problems: string[] = [];
   try {
     const connection = connectWriter(file, options);
@@ -61,8 +71,12 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
     problems = [messageOf(error)];
   }
   if (problems.length > 0) {
-    throw errors.file_damaged({ file, problems: problems.join('; ') });
+    throw errors.file_damaged({
+      file,
+      problems: [...problems, ...(lost === undefined ? [] : [lost.sentence])].join('; '),
+    });
   }
+  return lost;
 }
 
 /**
@@ -97,24 +111,28 @@ function structureFaults(connection: Connection): string[] {
   });
 }
 
-function assertUnchanged(
+/**
+ * Says which pages of the file, and of which tables, have other checksums than at the last stop;
+ * undefined if none have, or if it was not a clean one.
+ */
+export function changesSinceStop(
   dataDir: string,
   file: string,
-  sums: Uint32Array,
   options: ConnectOptions,
-): void {
-  const pages = changedPages(sums, pageSums(file));
-  if (pages.length > 0) {
-    const named = pages.slice(0, mostNamed).join(', ');
-    const where = `${pages.length === 1 ? 'page' : 'pages'} ${named}${pages.length > mostNamed ? ` and ${pages.length - mostNamed} more` : ''}`;
-    const tables = tablesAt(file, pages.slice(0, mostNamed), options);
-    throw errors.file_changed({
-      file,
-      where: tables.length === 0 ? where : `${where} of ${tables.join(', ')}`,
-      mark: mark(dataDir),
-    });
+): string | undefined {
+  const sums = readMark(dataDir)?.sums;
+  const pages = sums === undefined ? [] : changedPages(sums, pageSums(file));
+  if (pages.length === 0) {
+    return undefined;
   }
+  const named = pages.slice(0, mostNamed).join(', ');
+  const where = `${pages.length === 1 ? 'page' : 'pages'} ${named}${pages.length > mostNamed ? ` and ${pages.length - mostNamed} more` : ''}`;
+  const tables = tablesAt(file, pages.slice(0, mostNamed), options);
+  return tables.length === 0 ? where : `${where} of ${tables.join(', ')}`;
 }
+
+/** The note of a clean stop, which a start asks for first: to be deleted where a change was meant. */
+export const cleanStopFile = mark;
 
 /** Names of the tables and indexes that have these pages; a file may be too damaged to tell. */
 function tablesAt(
