@@ -262,6 +262,9 @@ const Names = ({
   </Scrolling>
 );
 
+/** Whether a cell of times is one: a mapping may have put words in its place. */
+const isMoment = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
+
 const Cells = ({
   title,
   table: { columns, rows },
@@ -305,7 +308,7 @@ const Cells = ({
                       : { color: cell.color ?? tone }
                   }
                 >
-                  {cell.text}
+                  {type === 'time' && isMoment(cell.text) ? <Time at={cell.text} /> : cell.text}
                 </td>
               );
             })}
