@@ -1,14 +1,16 @@
-import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Checks } from './checks.ts';
 import {
+  BadgeAsked,
   ByName,
   type CheckChange,
   CheckChange as CheckChangeSchema,
   CheckDraft,
   CheckShown,
   CheckTrial,
+  GroupShown,
   Tried,
   Uptime,
 } from './check/check-schema.ts';
@@ -21,6 +23,7 @@ const roundMs = 120_000;
 export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
   ...definitionRoutes(checks),
   ...probeRoutes(checks),
+  ...uptimeRoutes(checks),
 ];
 
 const definitionRoutes = (checks: Checks): readonly RouteDeclaration[] => [
@@ -109,6 +112,10 @@ const probeRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     errors: ['not_found'],
     handle: ({ params }) => checks.run(params.name),
   }),
+];
+
+/** Routes about how long checks were up. */
+const uptimeRoutes = (checks: Checks): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: `${path}/{name}/uptime`,
@@ -121,5 +128,29 @@ const probeRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     response: Uptime,
     errors: ['not_found'],
     handle: ({ params, query }) => checks.uptime(params.name, query.days),
+  }),
+  listRoute({
+    path: '/api/v1/check-groups',
+    access: 'any',
+    summary: 'List groups of checks, with their state and uptime',
+    items: GroupShown,
+    handle: ({ page }) => checks.groups(page),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/badges/checks/{name}',
+    access: 'public',
+    audited: false,
+    summary: 'Get the badge of a check as SVG',
+    description: 'Only of checks with badge: true. Responds with 404 for all others.',
+    params: ByName,
+    query: BadgeAsked,
+    produces: 'image/svg+xml',
+    errors: ['not_found'],
+    async handle({ params, query, setHeader }) {
+      const badge = await checks.badge(params.name, query);
+      setHeader('cache-control', 'public, max-age=60');
+      return badge;
+    },
   }),
 ];

@@ -16,21 +16,26 @@ import type { Places } from './rounds/places.ts';
 import { runRound, type RoundParts } from './rounds/round.ts';
 import { neededOf, verdictOf } from './rounds/verdict.ts';
 import type { Watch } from './rounds/watch.ts';
+import { badgeOf } from './uptime/badge.ts';
+import { GroupUptime } from './uptime/group-uptime.ts';
 import { hoursOf, uptimeOf } from './uptime/uptime.ts';
 import {
   type Check,
   type CheckSecrets,
   type Definition,
+  definitionIn,
   hasSecrets,
   nameOf,
   orderOf,
   partsOf,
 } from './check/check.ts';
 import type {
+  BadgeAsked,
   CheckChange,
   CheckDraft,
   CheckShown,
   CheckTrial,
+  GroupShown,
   Tried,
   Uptime,
 } from './check/check-schema.ts';
@@ -53,9 +58,11 @@ const maxShownChanges = 100;
 /** Checks as people write and see them. */
 export class Checks {
   readonly #parts: ChecksParts;
+  readonly #groups: GroupUptime;
 
   constructor(parts: ChecksParts) {
     this.#parts = parts;
+    this.#groups = new GroupUptime({ ...parts, flush: () => parts.watch.flushUptime() });
   }
 
   /** Takes all stored checks in. */
@@ -209,6 +216,26 @@ export class Checks {
     };
   }
 
+  /** Returns how the checks of each group are, and how long they were up. */
+  async groups(page: PageRequest): Promise<Page<GroupShown>> {
+    return pageOfList(await this.#groups.of(this.#parts.watch.list()), ({ group }) => group, page);
+  }
+
+  /** Returns the badge of a check as SVG, unless its author keeps it from strangers. */
+  async badge(name: string, asked: BadgeAsked): Promise<string> {
+    const check = this.#parts.watch.get(name);
+    if (check === undefined || !check.definition.badge) {
+      throw errors.no_badge({ name });
+    }
+    const label = asked.label ?? check.name;
+    if (asked.show === 'state') {
+      return badgeOf({ label, state: check.paused ? 'paused' : check.state });
+    }
+    const { tables, clock } = this.#parts;
+    const { ratio } = await uptimeOf(tables.read, check, asked.days, clock.now());
+    return badgeOf({ label, ratio, days: asked.days });
+  }
+
   #partsOf(draft: { readonly target: string }) {
     const parts = partsOf(draft);
     const { definition, secrets } = parts;
@@ -228,7 +255,7 @@ export class Checks {
     return {
       id: row.id,
       name: row.name,
-      definition: JSON.parse(row.definition) as Definition,
+      definition: definitionIn(row.definition),
       secrets: this.#opened(row),
       paused: row.paused === 1,
       state: row.state as Check['state'],
@@ -267,7 +294,7 @@ export class Checks {
 
 /** Returns what a person has set, which is what an auditor compares. */
 const settledOf = ({ definition, paused, secrets }: CheckRow): object => ({
-  ...(JSON.parse(definition) as Definition),
+  ...definitionIn(definition),
   paused: paused === 1,
   has_secrets: secrets !== null,
 });

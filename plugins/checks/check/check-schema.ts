@@ -78,6 +78,17 @@ const settings = {
         'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; the others: a successful conversation, with a valid certificate.',
     },
   ),
+  group: Type.String({
+    maxLength: 80,
+    default: '',
+    examples: ['shop'],
+    description: 'Service or site that the check belongs to: groups have an uptime of their own.',
+  }),
+  badge: Type.Boolean({
+    default: false,
+    description:
+      'Show the state and uptime of the check as a badge, /badges/checks/NAME, to everybody without signing in.',
+  }),
 } as const;
 
 /** Settings that some kinds have, and that are absent where they are not set. */
@@ -234,6 +245,34 @@ export const CheckShown = Type.Object({
   updated_at: Timestamp,
 });
 export type CheckShown = Static<typeof CheckShown>;
+
+const Ratio = orNull(
+  Type.Number({ description: 'Share of the measured time in which they were up' }),
+);
+export const GroupShown = Type.Object({
+  group: Type.String({ description: 'Empty: checks without a group' }),
+  state: Type.Enum(['up', 'down', 'stale', 'waiting', 'paused'], {
+    description: 'The worst state of its checks',
+  }),
+  checks: Type.Integer(),
+  down: Type.Array(Type.String(), { description: 'Names of the checks that are down' }),
+  uptime: Type.Object({ day: Ratio, week: Ratio, month: Ratio, year: Ratio }),
+});
+export type GroupShown = Static<typeof GroupShown>;
+
+export const BadgeAsked = Type.Object({
+  show: Type.Enum(['state', 'uptime'], { default: 'state' }),
+  days: Type.Integer({
+    minimum: 1,
+    maximum: 365,
+    default: 30,
+    description: 'Number of days that the uptime is about',
+  }),
+  label: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Text on the left; default: the name' }),
+  ),
+});
+export type BadgeAsked = Static<typeof BadgeAsked>;
 
 export const UptimeSpan = Type.Object({
   begins_at: Timestamp,

@@ -11,6 +11,10 @@ export interface Definition {
   readonly down_at: number;
   readonly ip: Order['ip'];
   readonly conditions: readonly string[];
+  /** Empty: none. */
+  readonly group: string;
+  /** Whether its badge is shown to everybody. */
+  readonly badge: boolean;
   readonly method?: string;
   readonly max_redirects?: number;
   readonly insecure?: boolean;
@@ -59,6 +63,8 @@ const usual = {
   down_at: 0,
   ip: 'any',
   conditions: [],
+  group: '',
+  badge: false,
 } as const;
 const usualRedirects = 5;
 
@@ -100,6 +106,12 @@ export function partsOf(draft: { readonly target: string }): {
   };
 }
 
+/** Reads a stored definition, which may be older than some of the settings. */
+export const definitionIn = (stored: string): Definition => ({
+  ...usual,
+  ...(JSON.parse(stored) as Definition),
+});
+
 export const hasSecrets = (secrets: CheckSecrets): boolean =>
   secretFields.some((field) => secrets[field] !== undefined);
 
@@ -111,6 +123,8 @@ export function orderOf(
     retries: __,
     places: ___,
     down_at: ____,
+    group: _____,
+    badge: ______,
     ...rest
   }: Definition,
   secrets: CheckSecrets,

@@ -1,6 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('checks', {
+  no_badge: ['not_found', 'There is no public badge of a check {name}.'],
   unknown: ['not_found', 'There is no check {name}.'],
   taken: ['conflict', 'A check with the name {name} already exists.'],
   too_many: [

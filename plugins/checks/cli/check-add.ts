@@ -36,6 +36,8 @@ export const command: Command = {
       value: 'file',
       about: 'file with the password in its first line; it is encrypted',
     },
+    group: { value: 'name', about: 'service or site that the check belongs to' },
+    badge: { about: 'show its state and uptime to everybody as a badge' },
     proxy: { value: 'url', about: 'proxy that an HTTP request goes through' },
     'any-certificate': { about: 'accept any certificate' },
     'down-at': {
@@ -61,6 +63,8 @@ export const command: Command = {
       ...headers(call.value('header-file')),
       ...login(call),
       ...(call.value('proxy') !== undefined && { proxy: call.value('proxy') }),
+      ...(call.value('group') !== undefined && { group: call.value('group') }),
+      ...(call.has('badge') && { badge: true }),
       ...(call.has('any-certificate') && { insecure: true }),
     };
     const tried = await client.post<{

@@ -26,6 +26,23 @@ export const uptimeStore = (db: Tables<CheckTables>['read']) => ({
       .where('begins_at', '>=', after)
       .execute(),
 
+  /** Sums by check since a time. */
+  sums: (
+    span: UptimeRow['span'],
+    after: number,
+  ): Promise<{ readonly check_id: number; readonly up_ms: number; readonly down_ms: number }[]> =>
+    db
+      .selectFrom('checks_uptime')
+      .select(({ fn }) => [
+        'check_id',
+        fn.sum<number>('up_ms').as('up_ms'),
+        fn.sum<number>('down_ms').as('down_ms'),
+      ])
+      .where('span', '=', span)
+      .where('begins_at', '>=', after)
+      .groupBy('check_id')
+      .execute(),
+
   /** Adds to what is known; spans of checks that are gone are left out. */
   add: async (rows: readonly UptimeRow[]): Promise<void> => {
     const known = new Set(

@@ -151,7 +151,11 @@ async function ours({ order }: Target): Promise<{ figures: Figures; reading: Rea
     ...order,
   };
   const reading = await ask(whole);
-  const definition = { ...whole, interval_s: 60, timeout_s: 2, retries: 0, places: [], down_at: 0 };
+  const definition = {
+    ...whole,
+    ...{ interval_s: 60, timeout_s: 2, retries: 0, places: [], down_at: 0 },
+    ...{ group: '', badge: false },
+  };
   const rows = readingRows({ name: 'x', definition }, [{ place: 'svc', at: 0, reading }]);
   return {
     reading,

@@ -127,7 +127,10 @@ async function fill(house: WholeHouse, hosts: number): Promise<void> {
     endpoint: 'https://192.0.2.1/hook',
     match_severity_min: 'critical',
   });
-  await put(house, '/checks', { name: 'front', target: 'https://192.0.2.1/', interval_s: 3_600 });
+  await put(house, '/checks', {
+    ...{ name: 'front', group: 'shop', badge: true },
+    ...{ target: 'https://192.0.2.1/', interval_s: 3_600 },
+  });
   await put(house, '/heartbeats', { name: 'backup', period_s: 86_400 });
   await put(house, '/alerts/silences', {
     matchers: [{ name: 'rule', value: 'nothing' }],

@@ -10,6 +10,8 @@ export const area: Area = {
     DELETE  /api/v1/checks/{name}         check:edit  refused
     POST    /api/v1/checks/{name}/run     check:edit  refused
     GET     /api/v1/checks/{name}/uptime  any  refused
+    GET     /api/v1/check-groups          any  refused
+    GET     /badges/checks/{name}         public
   `,
   houseWide: ['checks'],
 };

@@ -6,12 +6,23 @@ export interface Check {
   readonly interval_s: number;
   readonly places: readonly string[];
   readonly conditions: readonly string[];
+  readonly group: string;
+  readonly badge: boolean;
   readonly paused: boolean;
   readonly state: 'up' | 'down' | 'stale' | 'waiting' | 'paused';
   readonly since: string;
   readonly cause: string | null;
   readonly readings: readonly Reading[];
   readonly hours: readonly (number | null)[];
+}
+
+/** Checks that belong together. */
+export interface Group {
+  readonly group: string;
+  readonly state: Check['state'];
+  readonly checks: number;
+  readonly down: readonly string[];
+  readonly uptime: Readonly<Record<'day' | 'week' | 'month' | 'year', number | null>>;
 }
 
 /** Result of one place. */

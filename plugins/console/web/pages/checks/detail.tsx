@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
+import { below } from '../../browser/base.ts';
 import { address, goTo } from '../../browser/location.ts';
 import { checks as text } from '../../text/english/watch/checks.ts';
 import { say } from '../../text/words.ts';
@@ -11,6 +12,7 @@ import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Awaited, Button, Empty, Fields, Head, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { Check, Uptime } from './check.ts';
+import { shareOf } from './groups.tsx';
 import { Hours } from './hours.tsx';
 import { Places } from './places.tsx';
 
@@ -35,6 +37,8 @@ export function CheckDetail({ name }: { readonly name: string }) {
           [text.target, check.target],
           [text.every, say(text.seconds, { number: check.interval_s })],
           [text.conditions, check.conditions.join('; ')],
+          [text.group, check.group === '' ? text.noGroup : check.group],
+          [text.badge, <Badge check={check} />],
           [text.lastDay, <Hours hours={check.hours} />],
         ]}
       />
@@ -75,7 +79,7 @@ interface ActionsProps {
 function Actions({ check, path, reload }: ActionsProps) {
   const may = useMay()('check:edit');
   const [isLeaving, setLeaving] = useState(false);
-  const { name, paused, cause, target } = check;
+  const { name, paused, badge, cause, target } = check;
   const change = (work: () => Promise<unknown>): void => void attempt(work).then(reload);
   const remove = (): void =>
     void attempt(() => api.delete(path), text.removed).then(
@@ -92,6 +96,9 @@ function Actions({ check, path, reload }: ActionsProps) {
             <Button onClick={() => change(() => api.patch(path, { paused: !paused }))}>
               {paused ? text.resume : text.pause}
             </Button>
+            <Button onClick={() => change(() => api.patch(path, { badge: !badge }))}>
+              {badge ? text.hideBadge : text.showBadge}
+            </Button>
             <Button icon="trash" onClick={() => setLeaving(true)}>
               {text.remove}
             </Button>
@@ -107,6 +114,21 @@ function Actions({ check, path, reload }: ActionsProps) {
         </Dialog>
       )}
     </>
+  );
+}
+
+/** Badge as strangers see it, with its address to copy. */
+function Badge({ check: { name, badge, state } }: { readonly check: Check }) {
+  const source = below(`/badges/checks/${encodeURIComponent(name)}`);
+  return badge ? (
+    <>
+      <img src={source} alt={text[state]} />{' '}
+      <span class="soft">
+        {say(text.badgeNote, { address: new URL(source, window.location.href).href })}
+      </span>
+    </>
+  ) : (
+    <>{text.badgeOff}</>
   );
 }
 
@@ -134,11 +156,5 @@ function History({ path }: { readonly path: string }) {
 /** Share of up in the last so many days. */
 function Share({ path, days }: { readonly path: string; readonly days: number }) {
   const { value } = useData<Uptime>(`${path}/uptime`, { query: { days } });
-  return (
-    <>
-      {value?.ratio === undefined || value.ratio === null
-        ? '–'
-        : `${(value.ratio * 100).toFixed(3)} %`}
-    </>
-  );
+  return <>{shareOf(value?.ratio)}</>;
 }

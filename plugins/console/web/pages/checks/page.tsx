@@ -10,20 +10,14 @@ import { say } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
-import { Mark, type Tone } from '../../kit/status.tsx';
+import { Mark } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import type { Check, Reading } from './check.ts';
 import { CheckDetail } from './detail.tsx';
+import { Groups } from './groups.tsx';
 import { Hours } from './hours.tsx';
 import { Places } from './places.tsx';
-
-const tones: Readonly<Record<Check['state'], Tone>> = {
-  up: 'ok',
-  down: 'critical',
-  stale: 'warning',
-  waiting: 'info',
-  paused: 'muted',
-};
+import { tones } from './tones.ts';
 
 /** Addresses that are watched, or one of them. */
 export default function Checks() {
@@ -55,6 +49,7 @@ function CheckList() {
         empty={<Empty title={text.empty}>{text.emptyNote}</Empty>}
         {...(checks.more !== undefined && { more: checks.more })}
       />
+      <Groups />
       {isNew && <NewCheck onClose={() => setNew(false)} onDone={checks.reload} />}
     </>
   );
@@ -115,12 +110,14 @@ function NewCheck({ onClose, onDone }: NewCheckProps) {
   const [places, setPlaces] = useState('');
   const [conditions, setConditions] = useState('');
   const [interval, setInterval] = useState('');
+  const [group, setGroup] = useState('');
   const [hasMore, setMore] = useState(false);
   const [readings, setReadings] = useState<readonly Reading[]>();
   const draft = {
     target: target.trim(),
     ...(places.trim() !== '' && { places: split(places, ',') }),
     ...(conditions.trim() !== '' && { conditions: split(conditions, '\n') }),
+    ...(group.trim() !== '' && { group: group.trim() }),
     ...(interval !== '' && { interval_s: Number(interval) }),
   };
   const look = async (): Promise<void> =>
@@ -148,6 +145,7 @@ function NewCheck({ onClose, onDone }: NewCheckProps) {
         {hasMore ? (
           <>
             <TextField label={text.name} value={name} onInput={setName} hint={text.nameHint} />
+            <TextField label={text.group} value={group} onInput={setGroup} hint={text.groupHint} />
             <TextField
               label={text.places}
               value={places}
