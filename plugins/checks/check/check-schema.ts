@@ -87,7 +87,7 @@ const settings = {
   badge: Type.Boolean({
     default: false,
     description:
-      'Show the state and uptime of the check as a badge, /badges/checks/NAME, to everybody without signing in.',
+      'Show the state and uptime of the check as a badge, /badges/checks/NAME, which is visible without signing in.',
   }),
 } as const;
 

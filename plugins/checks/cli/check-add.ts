@@ -37,7 +37,7 @@ export const command: Command = {
       about: 'file with the password in its first line; it is encrypted',
     },
     group: { value: 'name', about: 'service or site that the check belongs to' },
-    badge: { about: 'show its state and uptime to everybody as a badge' },
+    badge: { about: 'show its state and uptime as a badge that is visible without signing in' },
     proxy: { value: 'url', about: 'proxy that an HTTP request goes through' },
     'any-certificate': { about: 'accept any certificate' },
     'down-at': {

@@ -38,7 +38,7 @@ export function CheckDetail({ name }: { readonly name: string }) {
           [text.every, say(text.seconds, { number: check.interval_s })],
           [text.conditions, check.conditions.join('; ')],
           [text.group, check.group === '' ? text.noGroup : check.group],
-          [text.badge, <Badge check={check} />],
+          [text.badge, <Badge name={name} isPublic={check.badge} />],
           [text.lastDay, <Hours hours={check.hours} />],
         ]}
       />
@@ -117,16 +117,11 @@ function Actions({ check, path, reload }: ActionsProps) {
   );
 }
 
-/** Badge as strangers see it, with its address to copy. */
-function Badge({ check: { name, badge, state } }: { readonly check: Check }) {
-  const source = below(`/badges/checks/${encodeURIComponent(name)}`);
-  return badge ? (
-    <>
-      <img src={source} alt={text[state]} />{' '}
-      <span class="soft">
-        {say(text.badgeNote, { address: new URL(source, window.location.href).href })}
-      </span>
-    </>
+/** Address of the badge, which anybody may see. */
+function Badge({ name, isPublic }: { readonly name: string; readonly isPublic: boolean }) {
+  const path = below(`/badges/checks/${encodeURIComponent(name)}`);
+  return isPublic ? (
+    <a href={path}>{new URL(path, window.location.href).href}</a>
   ) : (
     <>{text.badgeOff}</>
   );

@@ -28,7 +28,6 @@ export const checks = words('checks', {
   badgeOff: 'Off',
   showBadge: 'Show a badge',
   hideBadge: 'Hide the badge',
-  badgeNote: 'Shown to everybody at {address}',
   more: 'More settings',
   try: 'Try',
   added: 'Check created',
