@@ -21,6 +21,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 interface Question {
   readonly asks: string;
+  /** Agent that routing is to choose. */
   readonly agent: string;
   readonly tool: string;
   readonly args: object;
@@ -66,7 +67,7 @@ test('questions of every day are answered by shipped personas over a real agent 
     },
     {
       asks: 'Is the certificate of shop.example about to expire?',
-      agent: 'network',
+      agent: 'security-reviewer',
       tool: 'tls_probe',
       args: { host: '127.0.0.1', port, server_name: 'shop.example' },
       evidence: /"days_left":1,/,
@@ -159,8 +160,8 @@ test('questions of every day are answered by shipped personas over a real agent 
     const { id: session } = await ask('POST', '/chat/sessions', {});
     const answer = await ask('POST', `/chat/sessions/${session}/messages`, {
       content: asks,
-      agent: persona,
     });
+    assert.equal(answer.agent, persona, asks);
     assert.match(told.get(asks) ?? '', evidence, `${asks}: ${told.get(asks)}`);
     const [call] = answer.tool_calls;
     assert.deepEqual([call.name, call.status], [tool, 'ok'], JSON.stringify(answer));
