@@ -210,6 +210,11 @@ test('two turns share every byte of the earlier one but its last words, and the 
   await kit.send('How are the databases?');
   const bodies = kit.fake.requests.map(({ body }) => body);
   assert.equal(bodies.length, 3);
+  // svc itself says which model and which language, so that no persona has to.
+  assert.match(
+    textOf(bodies[0]!.messages[0]!),
+    /^You are sre, running on the model \S+\.\n\nAnswer in the language of the last question/m,
+  );
   const tailOf = (text: string): string =>
     /\n\n<system-reminder>[^<]*<\/system-reminder>$/.exec(text)![0];
   for (const [at, { messages, tools }] of bodies.entries()) {
