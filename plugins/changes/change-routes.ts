@@ -54,6 +54,7 @@ const posted = [
   'cron',
   'certificate',
   'restart',
+  'note',
 ] as const satisfies readonly ChangeKind[];
 
 const NewChange = Type.Object({
@@ -122,8 +123,9 @@ export const changeRoutes = (
     access: { action: 'change:post', machine: true },
     devices: 'narrowed',
     brief: ['id'],
-    summary: 'Record a deploy or another change for investigations',
-    description: 'Safe to repeat with the same Idempotency-Key.',
+    summary: 'Record a deploy or another change for investigations, or a note for charts',
+    description:
+      'Safe to repeat with the same Idempotency-Key. A note is shown at its time; no investigation takes it for a cause.',
     body: NewChange,
     response: ChangeItem,
     errors: ['not_found'],

@@ -9,7 +9,10 @@ import { deviceNode, serviceNode } from './symptom.ts';
 
 const hourMs = 3_600_000;
 
-const kinds: Readonly<Record<FedKind, ChangeKind>> = {
+/** Who draws the topology draws what is there, and who writes a note changes nothing. */
+type Changing = Exclude<FedKind, 'topology' | 'note'>;
+
+const kinds: Readonly<Record<Changing, ChangeKind>> = {
   deploy: 'deploy',
   config: 'config',
   rule: 'rule',
@@ -21,8 +24,9 @@ const kinds: Readonly<Record<FedKind, ChangeKind>> = {
   package: 'package',
   cron: 'cron',
   certificate: 'certificate',
-  topology: 'config',
 };
+
+const isChanging = (kind: FedKind): kind is Changing => kind in kinds;
 
 /** Changes of the feed, and those that machines write into their logs: packages, cron jobs, units that were started and stopped. */
 export async function changesNear(
@@ -63,20 +67,23 @@ export async function changesNear(
 }
 
 const fromFeed = ({ id, value }: Found): readonly Change[] =>
-  // Who draws the topology draws what is there, and changes nothing of it.
-  (value as Fed).changes
-    .filter(({ kind }) => kind !== 'topology')
-    .map((change) => ({
-      id: `${id}:${change.id}`,
-      evidence: id,
-      at: change.at,
-      kind: kinds[change.kind],
-      title: change.summary,
-      ...(change.service !== undefined
-        ? { node: serviceNode(change.service) }
-        : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
-      ...(change.actor !== undefined && { actor: change.actor }),
-    }));
+  (value as Fed).changes.flatMap((change) =>
+    isChanging(change.kind)
+      ? [
+          {
+            id: `${id}:${change.id}`,
+            evidence: id,
+            at: change.at,
+            kind: kinds[change.kind],
+            title: change.summary,
+            ...(change.service !== undefined
+              ? { node: serviceNode(change.service) }
+              : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
+            ...(change.actor !== undefined && { actor: change.actor }),
+          },
+        ]
+      : [],
+  );
 
 const words: readonly (readonly [RegExp, Severity])[] = [
   [/\b(?:fatal|panic|emerg|critical|crit|segfault|oom-kill|out of memory)\b/i, 'fatal'],

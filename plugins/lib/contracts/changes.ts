@@ -4,6 +4,8 @@ import { defineEvent, defineService } from 'svc/sdk';
 export const changeKinds = [
   ...(['deploy', 'config', 'rule', 'setting', 'upgrade', 'restart', 'reboot'] as const),
   ...(['plugin', 'package', 'cron', 'certificate', 'topology'] as const),
+  // What somebody wrote at a moment: nothing was changed by it.
+  'note',
 ] as const;
 
 export type ChangeKind = (typeof changeKinds)[number];

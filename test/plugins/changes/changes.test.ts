@@ -78,6 +78,15 @@ test('a deploy that is posted is listed, found by its words, and near its time a
     ['deploy', 'cron'],
   );
   assert.equal((await listed(house, '&q=BACKUP')).length, 1);
+  // What somebody writes at a moment is listed beside what was changed.
+  assert.equal(
+    (await post(house, { summary: 'the sale began', kind: 'note', device_id: 7 })).status,
+    201,
+  );
+  assert.deepEqual(
+    (await listed(house, '&kind=note')).map(({ summary, device_id: device }) => [summary, device]),
+    [['the sale began', '7']],
+  );
   assert.equal((await listed(house, '&device_id=8')).length, 0);
   const near = await house
     .service(ChangeFeed)

@@ -5,6 +5,7 @@ import type { IncidentMeasure, IncidentView } from 'svc/contracts/alert';
 import type { EvidenceSource, Fetcher } from 'svc/contracts/investigate';
 
 import { compared } from '../../../plugins/investigate/asked-again.ts';
+import { changesNear } from '../../../plugins/investigate/fetch/changes.ts';
 import { askWithPast } from '../../../plugins/investigate/fetch/earlier.ts';
 import { digestOf, Gatherer } from '../../../plugins/investigate/fetch/gatherer.ts';
 import { lineSource } from '../../../plugins/investigate/fetch/log-sources.ts';
@@ -430,4 +431,28 @@ test('changes that a report does not list are counted, with why', () => {
     ],
   );
   assert.deepEqual(unlistedChanges({ changes: [] }, { changes: [], onset_at: firedAt }), []);
+});
+
+test('a note is no change: who writes one has changed nothing, and neither has who draws the topology', async () => {
+  const feed = (['note', 'deploy', 'topology'] as const).map((kind, id) => ({
+    id,
+    at: firedAt - 1_000,
+    kind,
+    summary: `${kind} of shop`,
+    device_id: '7',
+  }));
+  const gatherer: Pick<Gatherer, 'ask'> = {
+    ask: async ({ source }) =>
+      source === 'changes' ? { id: 'E1', value: { changes: feed } } : undefined,
+  };
+  const changes = await changesNear(gatherer as Gatherer, {
+    devices: ['7'],
+    services: [],
+    firedAt,
+    until: firedAt,
+  });
+  assert.deepEqual(
+    changes.map(({ kind, title }) => [kind, title]),
+    [['deploy', 'deploy of shop']],
+  );
 });
