@@ -2,6 +2,7 @@ import { HostPolicy, Processes } from 'svc/edge-protocol';
 import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
 import { readsArguments } from './arguments.ts';
+import { errors } from './errors.ts';
 import type { Conflicts } from './identity/conflicts.ts';
 import type { EdgeSecrets } from './identity/edge-secrets.ts';
 import type { Edges } from './identity/edges.ts';
@@ -12,6 +13,8 @@ import {
   EdgeItem,
   EdgeQuery,
   NewEdge,
+  ProcessHistory,
+  ProcessHistoryQuery,
   ProcessQuery,
   ResolveRequest,
   RotateRequest,
@@ -127,6 +130,24 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
       'Command lines are shown to holders of edge:arguments; others see only program names.',
     handle: ({ params, query, signal, principal }) =>
       live.processes(principal, params.id, query, signal, readsArguments(principal)),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/process-history`,
+    access: 'any',
+    devices: 'narrowed',
+    summary:
+      'List the processes that used the most of the machine within a time; agents remember six hours',
+    params: EdgeId,
+    query: ProcessHistoryQuery,
+    response: ProcessHistory,
+    errors: ['not_found', 'invalid_argument', 'unavailable', 'upstream_error'],
+    async handle({ params, query: { from, to }, signal, principal }) {
+      if (from > to) {
+        throw errors.history_window();
+      }
+      return await live.processHistory(principal, params.id, { from, to }, signal);
+    },
   }),
   route({
     method: 'GET',

@@ -15,6 +15,11 @@ export const errors = defineErrors('edge', {
     'upstream_error',
     'Edge {edgeId} did not return a list of processes; upgrade its agent.',
   ],
+  history_window: ['invalid_argument', 'from must not be later than to.'],
+  history_answer: [
+    'upstream_error',
+    'Edge {edgeId} did not return a history of processes; upgrade its agent.',
+  ],
   snapshot_answer: [
     'upstream_error',
     'Edge {edgeId} did not return a host snapshot; upgrade its agent.',

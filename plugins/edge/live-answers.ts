@@ -8,7 +8,7 @@ import type { Static } from 'typebox';
 import { withoutArguments } from './arguments.ts';
 import { errors } from './errors.ts';
 import { foundFor } from './record/edge-store.ts';
-import type { ProcessQuery, Snapshot } from './record/schema.ts';
+import { ProcessHistory, type ProcessQuery, type Snapshot } from './record/schema.ts';
 import { shapeCheck } from './record/shape-check.ts';
 import type { EdgeTables } from './record/tables.ts';
 
@@ -25,6 +25,7 @@ export class LiveAnswers {
   readonly #fleet: EdgeFleet;
   readonly #parts: LiveParts;
   readonly #isProcesses = shapeCheck<Processes>(Processes, { removeAdditional: 'all' });
+  readonly #isHistory = shapeCheck<ProcessHistory>(ProcessHistory, { removeAdditional: 'all' });
   readonly #isPolicy = shapeCheck<HostPolicy>(HostPolicy, { removeAdditional: 'all' });
   readonly #isSnapshot = shapeCheck<HostSnapshot>(HostSnapshot, { removeAdditional: 'all' });
 
@@ -55,6 +56,24 @@ export class LiveAnswers {
     const { sampled_at, processes } = answer;
     const shown = processes.slice(0, top);
     return { sampled_at, processes: whole ? shown : shown.map(withoutArguments) };
+  }
+
+  /** Returns what the agent remembers of six hours: names of programs, without their arguments. */
+  async processHistory(
+    asker: Principal,
+    edgeId: number,
+    window: { readonly from: number; readonly to: number },
+    signal: AbortSignal,
+  ): Promise<ProcessHistory> {
+    await this.#assertSeen(asker, edgeId);
+    const answer: unknown = await this.#fleet.call(edgeId, 'process_history', window, {
+      timeoutMs: askMs,
+      signal,
+    });
+    if (!this.#isHistory(answer)) {
+      throw errors.history_answer({ edgeId });
+    }
+    return answer;
   }
 
   async #assertSeen(asker: Principal, edgeId: number): Promise<void> {

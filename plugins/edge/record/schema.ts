@@ -8,7 +8,7 @@ import {
   Timestamp,
   upgradeStates,
 } from 'svc/edge-protocol';
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -275,6 +275,34 @@ export const ProcessQuery = Type.Object({
   top: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000, description: 'default 50' })),
   sort_by: Type.Optional(Type.Enum(['cpu', 'mem'], { description: 'Default: cpu' })),
 });
+
+const Milliseconds = Type.Integer({
+  minimum: 0,
+  maximum: 8_640_000_000_000_000,
+  description: 'Milliseconds since the epoch',
+  examples: [1_767_225_600_000],
+});
+
+export const ProcessHistoryQuery = Type.Object({ from: Milliseconds, to: Milliseconds });
+
+/** Processes that used the most of a machine, at each measurement of a time. */
+export const ProcessHistory = Type.Object({
+  processes: Type.Array(
+    Type.Object({
+      pid: Type.Integer(),
+      name: Type.String({ maxLength: 200 }),
+      user: orNull(Type.String({ maxLength: 200 })),
+      started_at: orNull(Type.Number({ description: 'Milliseconds since the epoch' })),
+      uses: Type.Array(Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]), {
+        maxItems: 2_000,
+        description:
+          'Time in milliseconds, percent of one core, resident bytes, bytes read and written per second; oldest first',
+      }),
+    }),
+    { maxItems: 100 },
+  ),
+});
+export type ProcessHistory = Static<typeof ProcessHistory>;
 
 export const Snapshot = Type.Object({
   device_id: orNull(Type.Integer()),

@@ -9,6 +9,7 @@ export const area: Area = {
     POST    /api/v1/edges/{id}/rotate-secret       edge:rotate  narrowed
     POST    /api/v1/edges/{id}/resolve             edge:resolve  narrowed
     GET     /api/v1/edges/{id}/processes           any  narrowed
+    GET     /api/v1/edges/{id}/process-history     any  narrowed
     GET     /api/v1/edges/{id}/metrics             any  narrowed
     GET     /api/v1/edges/{id}/policy              any  narrowed
     GET     /api/v1/edges/{id}/plugins             any  narrowed

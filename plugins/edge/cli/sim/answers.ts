@@ -11,6 +11,7 @@ import type {
 export interface Asked {
   snapshot(): object;
   processes(top: number, sortBy: 'cpu' | 'mem'): object;
+  processHistory(from: number, to: number): object;
   plugins(): readonly object[];
   configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void;
   /** Resolves once the new secret is proved and kept. */
@@ -50,6 +51,10 @@ export function answers(
       method((edge, { top, sort_by: by }) =>
         edge.processes(typeof top === 'number' ? top : 50, by === 'mem' ? 'mem' : 'cpu'),
       ),
+    ],
+    [
+      'process_history',
+      method((edge, { from, to }) => edge.processHistory(Number(from), Number(to))),
     ],
     ['plugin_status', method((edge) => edge.plugins())],
     [

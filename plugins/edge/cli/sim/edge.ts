@@ -27,6 +27,7 @@ const caps = [
   'call:config_apply',
   'call:host_snapshot',
   'call:plugin_status',
+  'call:process_history',
   'call:processes',
   'call:rotate_secret',
 ];
@@ -94,6 +95,10 @@ export class SimulatedEdge implements Asked {
 
   processes(top: number, sortBy: 'cpu' | 'mem'): object {
     return this.#telemetry.vitals.processes(this.#shared.clock.now(), top, sortBy);
+  }
+
+  processHistory(from: number, to: number): object {
+    return this.#telemetry.vitals.processHistory(this.#shared.clock.now(), from, to);
   }
 
   plugins(): readonly object[] {

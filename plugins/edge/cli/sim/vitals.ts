@@ -92,6 +92,27 @@ export class Vitals {
     return { sampled_at: timestamp(now), processes };
   }
 
+  /** The answer of `process_history`: the same programs at each minute, each busy in its own rhythm. */
+  processHistory(now: number, from: number, to: number): object {
+    const { nature } = this.#host;
+    const minutes = Array.from({ length: historyMinutes }, (_, ago) => now - ago * 60_000)
+      .filter((at) => at >= from && at <= to)
+      .toReversed();
+    const processes = programs.map((name, index) => ({
+      pid: 400 + 37 * index,
+      name,
+      user: 'root',
+      started_at: nature.bootedAt,
+      uses: minutes.map((at) => [
+        at,
+        round((100 / (index + 1)) * (0.5 + 0.4 * Math.sin(at / 600_000 + index)), 1),
+        Math.floor(nature.memoryBytes / (4 * (index + 1))),
+        1_000 * (index + 1),
+      ]),
+    }));
+    return { processes };
+  }
+
   #details(now: number, batch: MetricBatch): void {
     const { cpus, diskBytes } = this.#host.nature;
     counters.forEach(({ name, labels }, index) =>
@@ -214,6 +235,9 @@ export class Vitals {
 
 const weights = [0.22, 0.05, 0.017];
 const root = ['device', '/dev/vda1', 'fstype', 'ext4', 'mountpoint', '/'];
+/** Minutes that an agent remembers of its processes. */
+const historyMinutes = 360;
+
 const programs = [
   'nginx',
   'postgres',
