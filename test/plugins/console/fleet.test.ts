@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 
 import { assertClean, openBrowser } from './browser.ts';
 import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
+import { faultsOf } from './look.ts';
 
 const names = ['shop-db', 'shop-web', 'mail'];
 const endings: (() => unknown)[] = [];
@@ -109,6 +110,46 @@ test(
     await assertClean(view, 'what was refused', /409/);
     await view.context.close();
     return undefined;
+  },
+);
+
+test(
+  'the page of a host shows its processes over time, its disks, and what it can answer itself, in one range',
+  { timeout: 180_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{}, { dark: true, width: 360 }]) {
+      const view = await house.view(browser, options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/devices/1`);
+      await page.getByRole('img', { name: /^CPU\..* nginx \(400\) [\d.]+ %/ }).waitFor();
+      await page.getByRole('button', { name: 'Memory', exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('img', { name: /^Memory\..* nginx \(400\) [\d.]+ GiB/ }).waitFor();
+      await page
+        .getByRole('table', { name: 'Disks by mount point' })
+        .getByRole('row', { name: /^\/.*%/ })
+        .waitFor();
+      // The agent of this host has no such skill, and the page says what to do.
+      await page.getByText('Units', { exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByText('The agent of this device does not offer this.').waitFor();
+      view.forgive(/404/);
+      await page.getByRole('button', { name: '15m', exact: true }).click();
+      await page.getByRole('img', { name: /^Memory\./ }).waitFor();
+      await assertClean(view, 'the page of a host');
+      assert.deepEqual(await faultsOf(page), []);
+      // Hours that nobody remembers are not drawn as empty.
+      const end = Math.floor(Date.now() / 1000) - 30 * 86_400;
+      await page.goto(`${house.url}/ui/devices/1?at=${end - 3_600}-${end}`);
+      await page.getByText('No process was noted in this time range.').waitFor();
+      await page.getByText('no figures of disks arrived in this time range.').waitFor();
+      await page.getByRole('link', { name: 'Open Agents' }).first().click();
+      await page.getByRole('heading', { name: 'shop-db' }).waitFor();
+      await view.context.close();
+    }
   },
 );
 

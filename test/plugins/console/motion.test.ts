@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Browser, Page } from 'playwright-core';
 
@@ -43,8 +44,8 @@ before(async () => {
     password,
     role: 'admin',
   });
-  // Two hours of a queue that holds 40, and for ten minutes 90.
-  await pushPast(house, 'shop_queue_length', { hours: 2, everyMinutes: 1 }, (minutesAgo) =>
+  // More than a day of a queue that holds 40, and for ten minutes 90.
+  await pushPast(house, 'shop_queue_length', { hours: 26, everyMinutes: 1 }, (minutesAgo) =>
     minutesAgo > 20 && minutesAgo <= 30 ? 90 : 40,
   );
   await pushPast(house, 'shop_workers', { hours: 2, everyMinutes: 1 }, () => 10);
@@ -53,7 +54,19 @@ before(async () => {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      streams: [{ stream: { service_name: 'shop' }, values: [[String(at), 'orders pile up']] }],
+      streams: [
+        {
+          stream: { service_name: 'shop' },
+          values: [
+            [String(at), 'orders pile up'],
+            ...['ada', 'ben', 'ada'].map((user, index) => [
+              String(at + BigInt(index + 1) * 1_000_000n),
+              JSON.stringify({ level: 'error', msg: `order ${index} is late`, user }),
+            ]),
+          ],
+        },
+        { stream: { service_name: 'mail' }, values: [[String(at + 5_000_000n), 'sent']] },
+      ],
     }),
   });
   assert.ok(answer.ok, await answer.text());
@@ -85,7 +98,7 @@ const parameter = (page: Page, name: string): string | null =>
   new URL(page.url()).searchParams.get(name);
 
 test(
-  'a chart leads by the keyboard to a dashboard, a rule, the logs of its peak, and a question to an agent',
+  'a chart leads by the keyboard to a dashboard, a rule, the logs of its peak, a note, and a question to an agent',
   { timeout: 180_000 },
   async (t) => {
     if (!browser) {
@@ -128,6 +141,16 @@ test(
     await openMenu(page, 'shop_queue_length');
     await page.getByRole('link', { name: 'Make a rule' }).press('Enter');
     await page.getByRole('slider', { name: /^Threshold/ }).waitFor();
+
+    await page.goto(explore);
+    await openMenu(page, 'shop_queue_length');
+    await page.getByRole('button', { name: /^Peak/ }).press('Enter');
+    await page.getByRole('button', { name: 'Add note' }).press('Enter');
+    await page.getByLabel('What happened').fill('the sale began');
+    await assertClean(view, 'the dialog of a note');
+    await page.keyboard.press('Enter');
+    await page.getByRole('listitem').filter({ hasText: 'the sale began · Ada' }).waitFor();
+    await assertClean(view, 'a chart with a note');
 
     await page.goto(explore);
     await openMenu(page, 'shop_queue_length');
@@ -195,5 +218,121 @@ test(
     await page.getByRole('heading', { name: 'Explore' }).waitFor();
     assert.equal(parameter(page, 'at'), null);
     await assertClean(view, 'Explore');
+  },
+);
+
+test(
+  'queries and a formula of them are one chart, beside that of yesterday; a form writes a query and reads it',
+  { timeout: 180_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const { page } = view;
+    await page.goto(`${house.url}/ui/explore?q=shop_queue_length`);
+    await page.getByRole('button', { name: 'Add query' }).click();
+    await page.getByLabel('PromQL query B').fill('shop_workers');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Add query' }).click();
+    await page.getByLabel('PromQL query C').fill('A / B');
+    await page.keyboard.press('Enter');
+    // 40 orders for 10 workers.
+    const ratio = page.getByRole('table', { name: 'Current values: C' });
+    await ratio
+      .getByRole('row')
+      .filter({ hasText: /^\{.*4$|\{\}4$/ })
+      .waitFor();
+    await page.getByRole('button', { name: 'Hide query A' }).click();
+    await page.getByRole('button', { name: 'Hide query B' }).click();
+    const drawing = page.locator('.plot');
+    await page.locator('.plot[aria-label*=" · C 4"]').waitFor();
+    await page.getByLabel('Compare with').selectOption('yesterday');
+    await page.locator('.plot[aria-label*=" · C yesterday 4"]').waitFor();
+    assert.doesNotMatch((await drawing.getAttribute('aria-label'))!, / · [AB]\b/);
+    await assertClean(view, 'Explore with three queries');
+    assert.deepEqual(await faultsOf(page), []);
+    // What was asked is in the address, so another reader sees the same.
+    await page.reload();
+    await page.locator('.plot[aria-label*=" · C yesterday 4"]').waitFor();
+    await page.getByLabel('PromQL query C').fill('C + 1');
+    await page.keyboard.press('Enter');
+    await page.getByText('These queries refer to each other.').waitFor();
+
+    await page.goto(
+      `${house.url}/ui/explore?q=${encodeURIComponent('max(shop_queue_length{job="shop"})')}`,
+    );
+    await page.getByRole('button', { name: 'Builder' }).click();
+    assert.equal(await page.getByLabel('Metric').inputValue(), 'shop_queue_length');
+    assert.equal(await page.getByLabel('Value', { exact: true }).inputValue(), 'shop');
+    await page.getByLabel('Function').selectOption('avg_over_time');
+    await page.getByLabel('By labels').fill('job');
+    await page.keyboard.press('Enter');
+    await assertClean(view, 'the query builder');
+    const written = page.getByLabel('PromQL query');
+    while (
+      (await written.inputValue()) !==
+      'max by (job) (avg_over_time(shop_queue_length{job="shop"}[5m]))'
+    ) {
+      await pause(50);
+    }
+    await page.getByLabel('PromQL query').fill('max(shop_queue_length) / 2');
+    await page.keyboard.press('Enter');
+    await page.getByText('The builder cannot show this query.').waitFor();
+  },
+);
+
+test(
+  'log lines are counted by level, filtered by a click, shown with columns and with the lines around them',
+  { timeout: 180_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{}, { dark: true, width: 360 }]) {
+      const view = await signedIn(options);
+      const { page } = view;
+      await page.goto(
+        `${house.url}/ui/logs?q=${encodeURIComponent('{service_name=~"shop|mail"}')}`,
+      );
+      await page.getByRole('heading', { name: '5 lines' }).waitFor();
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: /^error3$/ })
+        .waitFor();
+      const fields = page.getByText('Fields of these lines');
+      if (options.width !== undefined) {
+        await fields.click();
+      }
+      await page.getByText('user 2 values').focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Column user' }).press('Enter');
+      await page.locator('.log-column', { hasText: 'ben' }).waitFor();
+      await assertClean(view, 'lines with a column');
+      assert.deepEqual(await faultsOf(page), []);
+      await page.getByRole('link', { name: 'ada', exact: true }).press('Enter');
+      await page.getByRole('heading', { name: '2 lines' }).waitFor();
+      assert.equal(parameter(page, 'q'), '{service_name=~"shop|mail"} | json | user="ada"');
+
+      // What came around a line is there, whatever the query leaves out.
+      await page.getByRole('button', { name: /order 2 is late/ }).press('Enter');
+      await page.getByRole('button', { name: 'Lines before and after' }).press('Enter');
+      const around = page.getByRole('list', { name: 'Lines before and after' });
+      await around.getByText('orders pile up').waitFor();
+      await around.getByText(/order 1 is late/).waitFor();
+      assert.equal(await around.getByText('sent').count(), 0);
+      await assertClean(view, 'a line in its context');
+
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download lines' }).press('Enter');
+      assert.equal((await saved).suggestedFilename(), 'lines.log');
+      await page.goto(`${house.url}/ui/logs?q=${encodeURIComponent('{service_name="shop"}')}`);
+      await page.getByText('Patterns', { exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: /order .* is late/ }).press('Enter');
+      await page.getByRole('heading', { name: '3 lines' }).waitFor();
+      await assertClean(view, 'lines of a pattern');
+      await view.context.close();
+    }
   },
 );

@@ -103,13 +103,34 @@ export function useParam(name: string, otherwise = ''): readonly [string, (value
   return [query.get(name) ?? otherwise, set];
 }
 
+/** All values of one name in the address, in their order. */
+export function useParams(
+  name: string,
+): readonly [readonly string[], (values: readonly string[]) => void] {
+  const { query } = usePlace();
+  const set = useCallback(
+    (values: readonly string[]) => {
+      const next = new URLSearchParams(place.value.query);
+      next.delete(name);
+      values.forEach((value) => next.append(name, value));
+      const text = next.toString();
+      goTo(location.pathname + (text === '' ? '' : `?${text}`), { replace: true });
+    },
+    [name],
+  );
+  return [query.getAll(name), set];
+}
+
 /** An address of the console, its values escaped; no parts are the overview. */
 export function address(
   parts: readonly (string | number)[],
-  query: Readonly<Record<string, string | undefined>> = {},
+  query: Readonly<Record<string, string | readonly string[] | undefined>> = {},
 ): string {
-  const given = Object.entries(query).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  const given = Object.entries(query).flatMap(([name, values = []]) =>
+    [values]
+      .flat()
+      .filter((value) => value !== '')
+      .map((value): [string, string] => [name, value]),
   );
   const search = new URLSearchParams(given).toString();
   const path =

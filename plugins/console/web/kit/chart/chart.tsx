@@ -11,7 +11,7 @@ import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts'
 import type { Opened } from './menu.tsx';
 import type { Shown } from './shown.ts';
 import { Button, Refused, Skeleton } from '../parts.tsx';
-import type { Axis, Band, Plot, Plotted, PlotPlace } from './plot.ts';
+import type { Axis, Band, Mark, Plot, Plotted, PlotPlace } from './plot.ts';
 
 interface ChartProps {
   readonly title: string;
@@ -22,7 +22,7 @@ interface ChartProps {
   /** Number of points to fetch; a wide chart shows more. */
   readonly points?: number;
   readonly top?: number;
-  readonly marks?: readonly { readonly at: number; readonly tone: string }[];
+  readonly marks?: readonly Mark[];
   readonly sync?: string;
   readonly onRange?: (from: number, to: number) => void;
   readonly axis?: Axis;
@@ -74,7 +74,8 @@ export function Graph({
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
   const [opened, open] = useState<Opened>();
-  const leads = queries.length > 0;
+  const own = queries.filter(({ ago }) => ago === undefined);
+  const leads = own.length > 0;
   return (
     <figure class="chart">
       <figcaption>
@@ -90,7 +91,7 @@ export function Graph({
             pressed={asTable}
             onClick={() => setAsTable(!asTable)}
           />
-          {leads && <Leading title={title} queries={queries} onOpen={open} />}
+          {leads && <Leading title={title} queries={own} onOpen={open} />}
         </div>
       </figcaption>
       {plotted === undefined ? (
@@ -114,7 +115,7 @@ export function Graph({
             onMoment={(at, { clientX: x, clientY: y }) => leads && open({ x, y, at })}
           />
           {legend === undefined ? (
-            <Legend plotted={plotted} unit={unit} at={point} />
+            <Legend plotted={plotted} unit={unit} at={point} marks={drawn.marks} />
           ) : (
             legend(point)
           )}
@@ -122,7 +123,7 @@ export function Graph({
       )}
       {opened && (
         <Onward
-          shown={{ title, queries, unit, plotted, bounds }}
+          shown={{ title, queries: own, unit, plotted, bounds }}
           opened={opened}
           onClose={() => open(undefined)}
         />
@@ -142,7 +143,7 @@ const Leading = ({ title, queries, onOpen }: LeadingProps) => (
   <>
     <a
       class="button button-quiet"
-      href={address(['explore'], { q: queries[0]!.expr })}
+      href={address(['explore'], { q: queries.map(({ expr }) => expr) })}
       aria-label={`${text.query}: ${title}`}
       title={text.query}
     >
@@ -254,19 +255,34 @@ function Legend({
   plotted: { times, lines },
   unit,
   at,
+  marks = [],
 }: {
   readonly plotted: Plotted;
   readonly unit: Unit;
   readonly at: number | null;
+  readonly marks?: readonly Mark[];
 }) {
+  // As near as the pointer can tell.
+  const near = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 100;
+  const pointed = at === null ? undefined : times[at];
   return (
     <ul class="legend">
-      {at !== null && times[at] !== undefined && (
-        <li class="legend-time">{moment(times[at] * 1000, Date.now())}</li>
+      {pointed !== undefined && <li class="legend-time">{moment(pointed * 1000, Date.now())}</li>}
+      {marks.map(
+        ({ at: marked, label }) =>
+          label !== undefined &&
+          pointed !== undefined &&
+          Math.abs(marked - pointed) <= near && (
+            <li key={`${marked} ${label}`}>
+              <span class="cut" title={label}>
+                {label}
+              </span>
+            </li>
+          ),
       )}
-      {lines.slice(0, mostNamed).map(({ name, values }, index) => (
+      {lines.slice(0, mostNamed).map(({ name, values, look }, index) => (
         <li key={name}>
-          <i class={`swatch series-${(index % 7) + 1}`} />
+          <i class={`swatch series-${((look?.series ?? index) % 7) + 1}`} />
           <span class="cut" title={name}>
             {name}
           </span>

@@ -18,6 +18,10 @@ export interface ChartQuery {
   readonly expr: string;
   /** Name template of the lines; `{{label}}` stands for a value. Default: all labels. */
   readonly name?: string;
+  /** Text after the name of each line, which tells it from the same line of another query. */
+  readonly tag?: string;
+  /** Seconds into the past: values of that time are drawn now, dashed. */
+  readonly ago?: number;
 }
 
 const mostLines = 50;
@@ -57,10 +61,10 @@ export function useMatrix(queries: readonly ChartQuery[], window: Window, points
       const { from, to, step } = boundsOf(window, points);
       try {
         const answers = await Promise.all(
-          queries.map(({ expr }) =>
+          queries.map(({ expr, ago = 0 }) =>
             api.post<Matrix>(
               '/metricsdb/query_range',
-              { query: expr, start: from, end: to, step },
+              { query: expr, start: from - ago, end: to - ago, step },
               { signal: own.signal },
             ),
           ),
@@ -116,16 +120,27 @@ function plottedOf(
     { length: Math.floor((to - from) / step) + 1 },
     (_, at) => from + at * step,
   );
-  const lines = answers.flatMap(({ result }, at) =>
-    named(queries[at]!, result).map(({ name, values, metric }): Line => {
+  const places = new Map<string, number>();
+  const lines = answers.flatMap(({ result }, at) => {
+    const { expr, ago = 0, tag } = queries[at]!;
+    return named(queries[at]!, result).map(({ name, values, metric }): Line => {
       const row = Array.from<number | null>({ length: times.length }).fill(null);
       for (const [time, value] of values) {
         const number = Number(value);
-        row[Math.round((time - from) / step)] = Number.isFinite(number) ? number : null;
+        row[Math.round((time + ago - from) / step)] = Number.isFinite(number) ? number : null;
       }
-      return { name, values: row, labels: metric };
-    }),
-  );
+      // A line of the past has the colour of the same line now.
+      const same = `${expr} ${name}`;
+      const series = places.get(same) ?? places.size;
+      places.set(same, series);
+      return {
+        name: tag === undefined ? name : `${name} · ${tag}`,
+        values: row,
+        labels: metric,
+        look: { series, ...(ago > 0 && { dash: [5, 4], width: 1 }) },
+      };
+    });
+  });
   return { times, lines: lines.slice(0, mostLines) };
 }
 

@@ -10,6 +10,7 @@ import { say } from '../../text/words.ts';
 import { Segments, SelectField } from '../form.tsx';
 import { Icon, type IconName } from '../icon.tsx';
 import { Button } from '../parts.tsx';
+import { Note } from './note.tsx';
 import { Pin } from './pin.tsx';
 import { peakOf, type Range, rangeAround, type Shown, written } from './shown.ts';
 import { logsOf, subjectOf, tracesOf } from './subject.ts';
@@ -31,24 +32,26 @@ interface MenuProps {
 
 /** Everything that a chart leads to: a dashboard, a rule, the logs and traces of its time, an answer. */
 export function Menu({ shown, opened, onClose }: MenuProps) {
-  const [isPinned, setPinned] = useState(false);
-  return isPinned ? (
+  const [next, setNext] = useState<'pin' | { readonly noteAt: number }>();
+  return next === undefined ? (
+    <Choices shown={shown} opened={opened} onClose={onClose} onNext={setNext} />
+  ) : next === 'pin' ? (
     <Pin shown={shown} onClose={onClose} />
   ) : (
-    <Choices shown={shown} opened={opened} onClose={onClose} onPin={() => setPinned(true)} />
+    <Note at={next.noteAt} device={subjectOf(shown)['device_id']} onClose={onClose} />
   );
 }
 
 interface ChoicesProps extends MenuProps {
-  readonly onPin: () => void;
+  readonly onNext: (next: 'pin' | { readonly noteAt: number }) => void;
 }
 
-function Choices({ shown, opened, onClose, onPin }: ChoicesProps) {
+function Choices({ shown, opened, onClose, onNext }: ChoicesProps) {
   const element = useRef<HTMLDivElement>(null);
   const isLeft = useRef(false);
   const moments = momentsOf(shown, opened.at);
   const [picked, pick] = useState(moments[0]!.id);
-  const { range } = moments.find(({ id }) => id === picked)!;
+  const { at, range } = moments.find(({ id }) => id === picked)!;
   useEffect(() => {
     const own = element.current!;
     own.showPopover();
@@ -57,11 +60,11 @@ function Choices({ shown, opened, onClose, onPin }: ChoicesProps) {
     own.style.top = `${Math.max(8, Math.min(opened.y, innerHeight - height - 8))}px`;
     own.querySelector<HTMLElement>('a, button')?.focus();
   }, []);
-  const pin = (): void => {
+  const leaveFor = (next: 'pin' | { readonly noteAt: number }): void => {
     // The focus goes back to where the menu was opened, and from there into the dialog.
     isLeft.current = true;
     element.current?.hidePopover();
-    onPin();
+    onNext(next);
   };
   return (
     <div
@@ -80,7 +83,12 @@ function Choices({ shown, opened, onClose, onPin }: ChoicesProps) {
           onChange={pick}
         />
       )}
-      <Ways shown={shown} range={range} onPin={pin} />
+      <Ways
+        shown={shown}
+        range={range}
+        onPin={() => leaveFor('pin')}
+        onNote={() => leaveFor({ noteAt: at })}
+      />
     </div>
   );
 }
@@ -88,6 +96,7 @@ function Choices({ shown, opened, onClose, onPin }: ChoicesProps) {
 interface Moment {
   readonly id: 'pointed' | 'all' | 'peak';
   readonly name: string;
+  readonly at: number;
   readonly range: Range;
 }
 
@@ -96,12 +105,13 @@ function momentsOf({ bounds, plotted }: Shown, pointed: number | undefined): rea
   const peak = plotted && peakOf(plotted);
   const around = (id: Moment['id'], [from, to]: Range, sentence: string): Moment => ({
     id,
+    at: from,
     range: rangeAround(from, to, bounds),
     name: say(sentence, { time: moment(from * 1000, Date.now()) }),
   });
   return [
     ...(pointed === undefined ? [] : [around('pointed', [pointed, pointed], text.at)]),
-    { id: 'all', name: text.all, range: bounds },
+    { id: 'all', name: text.all, at: bounds[1], range: bounds },
     ...(peak === undefined ? [] : [around('peak', peak, text.peak)]),
   ];
 }
@@ -110,9 +120,10 @@ interface WaysProps {
   readonly shown: Shown;
   readonly range: Range;
   readonly onPin: () => void;
+  readonly onNote: () => void;
 }
 
-function Ways({ shown, range, onPin }: WaysProps) {
+function Ways({ shown, range, onPin, onNote }: WaysProps) {
   const may = useMay();
   const { rooms } = useAdditions();
   const [chosen, choose] = useState(0);
@@ -157,6 +168,13 @@ function Ways({ shown, range, onPin }: WaysProps) {
             to={address(['chat'], { ask: questionOf(shown.title, expr, range) })}
             name={text.ask}
           />
+        )}
+        {has('changes') && may('change:post') && (
+          <li>
+            <Button kind="quiet" icon="plus" onClick={onNote}>
+              {text.note}
+            </Button>
+          </li>
         )}
       </ul>
     </>

@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 
 import { fullMoment, figure, type Unit } from '../../text/format.ts';
+import { rangeOf, scaleOf } from './scale.ts';
 
 /** One line of a chart; times are those of the chart, in seconds. */
 export interface Line {
@@ -15,6 +16,8 @@ export interface Line {
 /** Style of a line. */
 export interface Look {
   readonly color?: string;
+  /** Place of its colour among those of the page; by default that of the line. */
+  readonly series?: number;
   readonly draw?: 'line' | 'bars' | 'points';
   /** Opacity of the area below the line. */
   readonly fill?: number;
@@ -39,7 +42,7 @@ export interface PlotOptions {
   /** Min height of the value axis, so that noise around zero does not look like a storm. */
   readonly top?: number;
   /** Instants worth seeing, such as the beginning of an incident. */
-  readonly marks?: readonly { readonly at: number; readonly tone: string }[];
+  readonly marks?: readonly Mark[];
   /** Spans of time that stand out, such as those in which a rule would have fired. */
   readonly bands?: readonly Band[];
   readonly onPoint: (index: number | null) => void;
@@ -51,6 +54,14 @@ export interface PlotOptions {
   readonly axis?: Axis;
   /** Called with where values are drawn, whenever that has changed. */
   readonly onPlace?: (place: PlotPlace) => void;
+}
+
+/** A moment in seconds, in the colour of its tone. */
+export interface Mark {
+  readonly at: number;
+  readonly tone: string;
+  /** What happened. */
+  readonly label?: string;
 }
 
 /** A span of time in seconds, in the colour of its tone. */
@@ -227,8 +238,10 @@ export class Plot {
     ];
   }
 
-  #series({ name, look = {} }: Line, at: number): uPlot.Series {
-    const stroke = look.color ?? this.#colour(`--series-${(at % colours) + 1}`);
+  #series({ name, look = {} }: Line, place: number): uPlot.Series {
+    const at = look.series ?? place;
+    const color = look.color ?? `--series-${(at % colours) + 1}`;
+    const stroke = color.startsWith('--') ? this.#colour(color) : color;
     const dash =
       look.dash ??
       (at >= colours && look.color === undefined
@@ -342,32 +355,6 @@ const day = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' 
 /** Formats a tick in the user's time zone; as a date if the step is a day or more. */
 const tickOf = (at: number, step: number): string =>
   (step >= daySeconds ? day : hour).format(new Date(at));
-
-function rangeOf(
-  low: number | null,
-  high: number | null,
-  top: number | undefined,
-): [number, number] {
-  const most = Math.max(high ?? 0, top ?? 0);
-  const least = Math.min(low ?? 0, 0);
-  return most === least
-    ? [least, least + 1]
-    : [least, top !== undefined && most === top ? top : most + (most - least) * 0.08];
-}
-
-/** A scale that follows the values where it is not bound. */
-const scaleOf = ({ min, max, cover, log }: Axis, top: number | undefined): uPlot.Scale =>
-  log === undefined
-    ? {
-        range: (_plot, low, high) => {
-          const [least, most] =
-            cover === undefined
-              ? rangeOf(low, high, top)
-              : rangeOf(Math.min(low ?? cover, cover), Math.max(high ?? cover, cover), top);
-          return [min ?? least, Math.max(max ?? most, (min ?? least) + 1e-9)];
-        },
-      }
-    : { distr: 3, log: log === 2 ? 2 : 10 };
 
 /** Returns a computed color, `rgb(…)` or hex, with an opacity. */
 function translucent(color: string, opacity: number): string {

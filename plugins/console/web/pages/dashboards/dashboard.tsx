@@ -9,6 +9,7 @@ import { dashboard as text } from '../../text/english/watch/dashboards.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import type { Window } from '../../kit/chart/matrix.ts';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
+import { useAnnotations } from '../../kit/chart/annotations.tsx';
 import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 import { say } from '../../text/words.ts';
 import { PanelView } from './panel.tsx';
@@ -47,6 +48,7 @@ const prefix = 'var-';
 export function DashboardPage({ uid }: { readonly uid: string }) {
   const { query } = usePlace();
   const { window, zoom, every } = useSpan();
+  const annotations = useAnnotations(window);
   const mayWrite = useMay()('monitor:write');
   const [edited, setEdited] = useState<Panel | 'new'>();
   const length = 'last' in window ? window.last : window.to - window.from;
@@ -89,6 +91,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
               key={`${panel.id ?? ''} ${panel.title} ${panel.position.x} ${panel.position.y}`}
               panel={panel}
               bounds={bounds}
+              marks={annotations}
               onRange={zoom}
               onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
             />

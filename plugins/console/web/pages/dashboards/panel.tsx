@@ -6,7 +6,7 @@ import { count } from '../../text/words.ts';
 import { Graph } from '../../kit/chart/chart.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button } from '../../kit/parts.tsx';
-import type { Axis, Plotted } from '../../kit/chart/plot.ts';
+import type { Axis, Mark, Plotted } from '../../kit/chart/plot.ts';
 import { Time } from '../../kit/time.tsx';
 import { wear } from '../../browser/sheet.ts';
 import rules from '../../styles/panels.css' with { type: 'text' };
@@ -20,6 +20,7 @@ import { written } from './unit.ts';
 interface PanelProps {
   readonly panel: Panel;
   readonly bounds: readonly [number, number];
+  readonly marks: readonly Mark[];
   readonly onRange: (from: number, to: number) => void;
   readonly onEdit: (() => void) | undefined;
 }
@@ -80,6 +81,7 @@ export function PanelView(props: PanelProps) {
 function Drawing({
   panel,
   bounds,
+  marks,
   onRange,
   tools,
 }: PanelProps & { readonly tools: ComponentChildren }) {
@@ -111,6 +113,7 @@ function Drawing({
       {...(plotted && lookOf(panel, plotted, legend, below))}
       height={height}
       sync="dashboard"
+      marks={marks}
       onRange={onRange}
       tools={tools}
       otherwise={

@@ -1,30 +1,22 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { api, type ApiError } from '../../client/api.ts';
+import { wear } from '../../browser/sheet.ts';
+import rules from '../../styles/logs.css' with { type: 'text' };
+import type { ApiError } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
 import { useNames } from '../../client/names.ts';
-import { moment } from '../../text/format.ts';
+import { useParam } from '../../browser/location.ts';
 import { logLines as text } from '../../text/english/watch/logs.ts';
-import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
+import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
+import { Fields } from './fields.tsx';
+import { isOfLines } from './filters.ts';
+import { fieldsIn, type Line, linesOf, millisOf } from './line.ts';
+import { LogLine } from './log-line.tsx';
+import { Patterns } from './patterns.tsx';
+import { Volume } from './volume.tsx';
 
-export interface Line {
-  /** Time in nanoseconds, as the store returns it: more digits than a number holds. */
-  readonly at: string;
-  readonly text: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-interface Streams {
-  readonly data: {
-    readonly resultType: string;
-    readonly result: readonly {
-      readonly stream: Readonly<Record<string, string>>;
-      readonly values: readonly (readonly [string, string])[];
-    }[];
-  };
-}
+wear(rules);
 
 /** Width below which lines are wrapped: on a phone an unwrapped line shows little but its time. */
 const narrow = '(max-width: 560px)';
@@ -32,19 +24,19 @@ const most = 500;
 const mostFollowed = 2_000;
 const followEveryMs = 1_500;
 
-/** Lines of a LogQL query, newest first; following asks for what has come since the last one. */
-export function LogLines({
-  query,
-  onError,
-}: {
+interface LogLinesProps {
   readonly query: string;
   readonly onError?: (error: ApiError | undefined) => void;
-}) {
+}
+
+/** Lines of a LogQL query, newest first, under how many came when; following asks for what has come since the last one. */
+export function LogLines({ query, onError }: LogLinesProps) {
   const [isFollowing, setFollowing] = useState(false);
   const [isWrapped, setWrapped] = useState(() => matchMedia(narrow).matches);
-  const [picked, setPicked] = useState<string>();
+  const [columnText, setColumns] = useParam('columns');
+  const { window, bounds, zoom } = useSpan();
   const { lines, error } = useLines(query, isFollowing, onError);
-  const named = useNames(lines?.map(({ labels }) => labels) ?? []);
+  const columns = columnText.split(',').filter((name) => name !== '');
   return (
     <>
       <div class="filters">
@@ -59,7 +51,18 @@ export function LogLines({
         <Button kind="quiet" pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
           {text.wrap}
         </Button>
+        {lines !== undefined && lines.length > 0 && (
+          <Button kind="quiet" onClick={() => save(lines)}>
+            {text.download}
+          </Button>
+        )}
       </div>
+      {isOfLines(query) && error === undefined && (
+        <>
+          <Volume query={query} window={window} onRange={zoom} />
+          <Patterns query={query} {...bounds()} />
+        </>
+      )}
       {error ? (
         onError ? null : (
           <Refused error={error} />
@@ -69,23 +72,65 @@ export function LogLines({
       ) : lines.length === 0 ? (
         <Empty title={text.none}>{text.noneNote}</Empty>
       ) : (
-        <ol class={isWrapped ? 'log wrapped' : 'log'} aria-label={text.lines} tabIndex={0}>
-          {lines.map((line, index) => {
-            const id = `${line.at}-${lines.length - index}`;
-            return (
-              <LogLine
-                key={id}
-                line={line}
-                labels={named(line.labels)}
-                isPicked={picked === id}
-                onPick={() => setPicked(picked === id ? undefined : id)}
-              />
-            );
-          })}
-        </ol>
+        <div class="log-parts">
+          <Fields
+            lines={lines}
+            query={query}
+            columns={columns}
+            onColumns={(next) => setColumns(next.join(','))}
+          />
+          <List lines={lines} query={query} columns={columns} isWrapped={isWrapped} />
+        </div>
       )}
     </>
   );
+}
+
+interface ListProps {
+  readonly lines: readonly Line[];
+  readonly query: string;
+  readonly columns: readonly string[];
+  readonly isWrapped: boolean;
+}
+
+function List({ lines, query, columns, isWrapped }: ListProps) {
+  const [picked, setPicked] = useState<string>();
+  const named = useNames(lines.map(({ labels }) => labels));
+  const fields = useMemo(
+    () => (columns.length === 0 ? [] : lines.map(fieldsIn)),
+    [lines, columns.join()],
+  );
+  return (
+    <ol class={isWrapped ? 'log wrapped' : 'log'} aria-label={text.lines} tabIndex={0}>
+      {lines.map((line, index) => {
+        const id = `${line.at}-${lines.length - index}`;
+        return (
+          <LogLine
+            key={id}
+            line={line}
+            query={query}
+            labels={named(line.labels)}
+            fields={fields[index] ?? {}}
+            columns={columns}
+            isPicked={picked === id}
+            onPick={() => setPicked(picked === id ? undefined : id)}
+          />
+        );
+      })}
+    </ol>
+  );
+}
+
+/** Saves the lines that are shown as a file, oldest first. */
+function save(lines: readonly Line[]): void {
+  const rows = lines
+    .map((line) => `${new Date(millisOf(line)).toISOString()} ${line.text}`)
+    .toReversed();
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([`${rows.join('\n')}\n`], { type: 'text/plain' }));
+  link.download = 'lines.log';
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** The newest lines of the chosen time, and while they are followed those that come after. */
@@ -105,7 +150,8 @@ function useLines(
     onError?.(undefined);
     setLines(undefined);
     const { from, to } = bounds();
-    ask(query, `${from}000000000`, `${to}999999999`, most, own.signal).then(
+    const asked = { query, start: `${from}000000000`, end: `${to}999999999`, limit: most };
+    linesOf(asked, own.signal).then(
       (found) => {
         newest.current = found[0]?.at ?? `${from}000000000`;
         setLines(found);
@@ -126,13 +172,10 @@ function useLines(
     const own = new AbortController();
     const look = async (): Promise<void> => {
       const later = String(BigInt(newest.current) + 1n);
-      const found = await ask(
-        query,
-        later,
-        `${Math.ceil(Date.now() / 1000)}000000000`,
-        most,
-        own.signal,
-      ).catch(() => []);
+      const end = `${Math.ceil(Date.now() / 1000)}000000000`;
+      const found = await linesOf({ query, start: later, end, limit: most }, own.signal).catch(
+        () => [],
+      );
       if (found.length > 0 && !own.signal.aborted) {
         newest.current = found[0]!.at;
         setLines((before) => [...found, ...(before ?? [])].slice(0, mostFollowed));
@@ -145,115 +188,4 @@ function useLines(
     };
   }, [isFollowing, key]);
   return { lines, error };
-}
-
-const levels: Readonly<Record<string, string>> = {
-  error: 'critical',
-  critical: 'critical',
-  fatal: 'critical',
-  warn: 'warning',
-  warning: 'warning',
-  debug: 'muted',
-  trace: 'muted',
-};
-
-function LogLine({
-  line,
-  labels,
-  isPicked,
-  onPick,
-}: {
-  readonly line: Line;
-  /** Labels with the name of the device. */
-  readonly labels: Line['labels'];
-  readonly isPicked: boolean;
-  readonly onPick: () => void;
-}) {
-  const at = Number(BigInt(line.at) / 1_000_000n);
-  const level = line.labels['detected_level'] ?? line.labels['level'] ?? '';
-  return (
-    <li class={`log-line level-${levels[level] ?? 'info'}`}>
-      <button type="button" aria-expanded={isPicked} onClick={onPick}>
-        <time dateTime={new Date(at).toISOString()}>
-          {moment(at, Date.now())}.{String(at % 1000).padStart(3, '0')}
-        </time>
-        <span class="log-text">{shortened(line.text)}</span>
-      </button>
-      {isPicked && (
-        <div class="log-more">
-          <pre>{pretty(line.text)}</pre>
-          <p class="soft">
-            {Object.entries(labels)
-              .map(([name, value]) => `${name}="${value}"`)
-              .join('  ')}
-          </p>
-        </div>
-      )}
-    </li>
-  );
-}
-
-/** Shortens a line: of JSON the message first, then the rest as pairs; any other line unchanged. */
-function shortened(line: string): ComponentChildren {
-  if (!line.startsWith('{') || line.length > 20_000) {
-    return line;
-  }
-  try {
-    const {
-      message,
-      msg,
-      level: _level,
-      time: _time,
-      ...rest
-    } = JSON.parse(line) as Record<string, unknown>;
-    const said = message ?? msg;
-    if (typeof said !== 'string') {
-      return line;
-    }
-    const pairs = Object.entries(rest).map(
-      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
-    return (
-      <>
-        {said} <span class="soft">{pairs.join(' ')}</span>
-      </>
-    );
-  } catch {
-    // As in pretty.
-    return line;
-  }
-}
-
-function pretty(line: string): string {
-  try {
-    return line.startsWith('{') ? JSON.stringify(JSON.parse(line), null, 2) : line;
-  } catch {
-    // Most lines that look like JSON and are none were cut.
-    return line;
-  }
-}
-
-async function ask(
-  query: string,
-  start: string,
-  end: string,
-  limit: number,
-  signal: AbortSignal,
-): Promise<readonly Line[]> {
-  const { data } = await api.get<Streams>(
-    '/logs/query_range',
-    { query, start, end, limit, direction: 'backward' },
-    signal,
-  );
-  if (data.resultType !== 'streams') {
-    return [];
-  }
-  const lines = data.result.flatMap(({ stream, values }) =>
-    values.map(([at, line]) => ({ at, text: line, labels: stream })),
-  );
-  return lines
-    .toSorted((a, b) =>
-      a.at.length === b.at.length ? (a.at < b.at ? 1 : -1) : b.at.length - a.at.length,
-    )
-    .slice(0, limit);
 }

@@ -14,6 +14,10 @@ export const onward = words('onward', {
   ask: 'Ask an agent',
   question:
     'What explains “{title}” between {from} and {to}? Its query is: {query}\nCheck logs, traces and recent changes of the same time.',
+  note: 'Add note',
+  noteText: 'What happened',
+  noted: 'The note was added.',
+  events: 'Events in this time range',
   dashboard: 'Dashboard',
   newDashboard: 'New dashboard',
   dashboardName: 'Name of the dashboard',
