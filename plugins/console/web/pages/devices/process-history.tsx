@@ -67,7 +67,7 @@ export function ProcessHistory({ edge, device, window, onRange }: ProcessHistory
         <p class="soft">{text.noAgent}</p>
       ) : error !== undefined && value === undefined ? (
         <NotMeasured device={device} reason={error.message} plugin={plugin} />
-      ) : value?.processes.length === 0 ? (
+      ) : value?.processes.every(({ uses }) => uses.length === 0) === true ? (
         <NotMeasured device={device} reason={text.noHistory} plugin={plugin} />
       ) : (
         <Graph
