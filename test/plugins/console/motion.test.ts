@@ -48,7 +48,7 @@ before(async () => {
   await pushPast(house, 'shop_queue_length', { hours: 26, everyMinutes: 1 }, (minutesAgo) =>
     minutesAgo > 20 && minutesAgo <= 30 ? 90 : 40,
   );
-  await pushPast(house, 'shop_workers', { hours: 2, everyMinutes: 1 }, () => 10);
+  await pushPast(house, 'shop_workers', { hours: 26, everyMinutes: 1 }, () => 10);
   const at = BigInt(Date.now() - 25 * 60_000) * 1_000_000n;
   const answer = await house.fetch('/loki/api/v1/push', {
     method: 'POST',
