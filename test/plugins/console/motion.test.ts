@@ -70,7 +70,43 @@ before(async () => {
     }),
   });
   assert.ok(answer.ok, await answer.text());
+  await pushTrace('4bf92f3577b34da6a3ce929d0e0e4736', 300);
+  await pushTrace('5bf92f3577b34da6a3ce929d0e0e4736', 80);
 });
+
+/** Sends a trace of the shop that waits for its database for some milliseconds. */
+async function pushTrace(traceId: string, waits: number): Promise<void> {
+  const began = BigInt(Date.now() - 120_000) * 1_000_000n;
+  const at = (ms: number): string => String(began + BigInt(ms) * 1_000_000n);
+  const spanOf = (service: string, span: Readonly<Record<string, unknown>>): object => ({
+    resource: { attributes: [{ key: 'service.name', value: { stringValue: service } }] },
+    scopeSpans: [{ spans: [{ traceId, ...span }] }],
+  });
+  const answer = await house.fetch('/otlp/v1/traces', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      resourceSpans: [
+        spanOf('shop', {
+          spanId: '00f067aa0ba902b7',
+          name: 'POST /orders',
+          kind: 2,
+          startTimeUnixNano: at(0),
+          endTimeUnixNano: at(waits + 100),
+        }),
+        spanOf('database', {
+          spanId: '00f067aa0ba902b8',
+          parentSpanId: '00f067aa0ba902b7',
+          name: 'insert order',
+          kind: 2,
+          startTimeUnixNano: at(50),
+          endTimeUnixNano: at(50 + waits),
+        }),
+      ],
+    }),
+  });
+  assert.equal(answer.status, 200, await answer.text());
+}
 
 after(async () => {
   for (const end of endings) {
@@ -332,6 +368,48 @@ test(
       await page.getByRole('link', { name: /order .* is late/ }).press('Enter');
       await page.getByRole('heading', { name: '3 lines' }).waitFor();
       await assertClean(view, 'lines of a pattern');
+      await view.context.close();
+    }
+  },
+);
+
+test(
+  'a trace says what it waited for, beside another one; its services lead to their figures and logs',
+  { timeout: 180_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{}, { dark: true, width: 360 }]) {
+      const view = await signedIn(options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/traces/4bf92f3577b34da6a3ce929d0e0e4736`);
+      // Of 400 ms, 300 were those of the database.
+      const path = page.getByRole('table', { name: 'Critical path' });
+      await path.getByRole('row', { name: /insert order .*300 ms 75 %/ }).waitFor();
+      await path.getByRole('row', { name: /POST \/orders .*100 ms 25 %/ }).waitFor();
+      await page.getByLabel('Trace ID').fill('5bf92f3577b34da6a3ce929d0e0e4736');
+      await page.keyboard.press('Enter');
+      await page
+        .getByRole('table', { name: 'Compare with another trace' })
+        .getByRole('row', { name: /insert order .*300 ms 80 ms \+220 ms/ })
+        .waitFor();
+      await page.getByRole('button', { name: /POST \/orders/ }).press('Enter');
+      await page.getByText('Own work').waitFor();
+      await assertClean(view, 'a trace beside another');
+      assert.deepEqual(await faultsOf(page), []);
+      assert.match(
+        (await page.getByRole('link', { name: 'Logs of this time' }).getAttribute('href'))!,
+        /q=%7Bservice_name%3D%22shop%22%7D&at=\d+-\d+$/,
+      );
+      await page.getByRole('link', { name: 'Service figures' }).press('Enter');
+      await page.getByRole('heading', { name: 'Service shop' }).waitFor();
+      await page.getByRole('heading', { name: 'Failed requests' }).waitFor();
+      await page
+        .getByRole('row', { name: /POST \/orders/ })
+        .first()
+        .waitFor();
+      await assertClean(view, 'the traces of a service');
       await view.context.close();
     }
   },

@@ -7,6 +7,7 @@ import { QueryField } from '../../kit/query-field.tsx';
 import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { ServiceFigures, serviceIn } from './service-figures.tsx';
 import { TracePage } from './trace.tsx';
 
 interface Found {
@@ -35,6 +36,7 @@ function Search() {
     query,
     every: every(30_000),
   });
+  const service = serviceIn(q);
   const isWrong = error !== undefined && !error.isSilence;
   return (
     <>
@@ -49,6 +51,7 @@ function Search() {
       <div class="filters">
         <SpanChoice />
       </div>
+      {service !== undefined && <ServiceFigures key={service} name={service} />}
       {!isWrong && (
         <Table
           label={text.title}

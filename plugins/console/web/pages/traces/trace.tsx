@@ -1,21 +1,30 @@
 import { useMemo, useState } from 'preact/hooks';
 
+import { wear } from '../../browser/sheet.ts';
+import rules from '../../styles/traces.css' with { type: 'text' };
 import { useData } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
 import { trace as text } from '../../text/english/watch/traces.ts';
 import { count, say } from '../../text/words.ts';
-import { Empty, Fields, Head, Refused, Skeleton } from '../../kit/parts.tsx';
-import { Mark } from '../../kit/status.tsx';
+import { Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
+import { Compared } from './compared.tsx';
+import { criticalPath, selfTimes } from './critical-path.ts';
 import { ServiceMap } from './service-map.tsx';
-import { type Span, type TraceAnswer, treeOf } from './tree.ts';
+import { SpanRow } from './span-row.tsx';
+import { type TraceAnswer, treeOf } from './tree.ts';
+import { Waited } from './waited.tsx';
+
+wear(rules);
 
 /** One trace: each span where it stood in the time of all. */
 export function TracePage({ id }: { readonly id: string }) {
   const { value, error, reload } = useData<TraceAnswer>(`/traces/${encodeURIComponent(id)}`);
   const trace = useMemo(() => value && treeOf(value), [value]);
   const [picked, setPicked] = useState<string>();
+  const path = useMemo(() => criticalPath(trace?.spans ?? []), [trace]);
+  const self = useMemo(() => selfTimes(trace?.spans ?? []), [trace]);
   if (trace === undefined) {
     return error === undefined ? (
       <Skeleton lines={8} />
@@ -52,7 +61,11 @@ export function TracePage({ id }: { readonly id: string }) {
         {spans.map((span) => (
           <SpanRow
             key={span.id}
+            trace={id}
             span={span}
+            start={start}
+            self={self.get(span.id) ?? 0}
+            waited={path.get(span.id) ?? []}
             colour={(services.indexOf(span.service) % 7) + 1}
             total={length}
             isPicked={picked === span.id}
@@ -60,53 +73,9 @@ export function TracePage({ id }: { readonly id: string }) {
           />
         ))}
       </ol>
+      <Waited spans={spans} path={path} total={length} />
       {services.length > 1 && <ServiceMap spans={spans} services={services} />}
+      <Compared spans={spans} />
     </>
-  );
-}
-
-interface SpanRowProps {
-  readonly span: Span;
-  readonly colour: number;
-  readonly total: number;
-  readonly isPicked: boolean;
-  readonly onPick: () => void;
-}
-
-function SpanRow({ span, colour, total, isPicked, onPick }: SpanRowProps) {
-  const left = total === 0 ? 0 : (span.offset / total) * 100;
-  const width = total === 0 ? 100 : Math.max(0.3, (span.length / total) * 100);
-  return (
-    <li>
-      <button type="button" aria-expanded={isPicked} onClick={onPick}>
-        <span class="span-name cut" style={{ paddingLeft: `${Math.min(span.depth, 12) * 14}px` }}>
-          {span.hasFailed && <Mark tone="critical" label={text.failed} />} {span.name}
-        </span>
-        <span class="span-track">
-          <i
-            class={`series-${colour}`}
-            style={{
-              left: `${Math.min(left, 99.7)}%`,
-              width: `${Math.min(width, 100 - Math.min(left, 99.7))}%`,
-            }}
-          />
-        </span>
-        <span class="num">{duration(span.length / 1000)}</span>
-      </button>
-      {isPicked && (
-        <div class="span-more">
-          <Fields
-            of={[
-              [text.service, span.service],
-              [text.began, duration(span.offset / 1000)],
-              [text.took, duration(span.length / 1000)],
-              [text.kind, span.kind],
-              [text.state, span.message],
-              ...span.attributes,
-            ]}
-          />
-        </div>
-      )}
-    </li>
   );
 }

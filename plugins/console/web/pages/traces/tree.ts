@@ -25,8 +25,12 @@ interface RawSpan {
 /** Times in milliseconds; `offset` counts from the beginning of the trace. */
 export interface Span {
   readonly id: string;
+  /** Id of the span above it; undefined for a root. */
+  readonly parent: string | undefined;
   readonly name: string;
   readonly service: string;
+  /** Host that sent it, if an agent did. */
+  readonly device: string | undefined;
   /** Caller of the span above it; undefined for a root. */
   readonly calledBy: string | undefined;
   readonly kind: string;
@@ -52,9 +56,13 @@ export interface Trace {
  */
 export function treeOf({ batches }: TraceAnswer): Trace {
   const all = batches.flatMap(({ resource, scopeSpans = [] }) => {
-    const service =
-      textOf(resource?.attributes?.find(({ key }) => key === 'service.name')?.value) || 'unknown';
-    return scopeSpans.flatMap(({ spans = [] }) => spans.map((span) => ({ ...span, service })));
+    const told = (name: string): string =>
+      textOf(resource?.attributes?.find(({ key }) => key === name)?.value);
+    const service = told('service.name') || 'unknown';
+    const device = told('device_id') || undefined;
+    return scopeSpans.flatMap(({ spans = [] }) =>
+      spans.map((span) => ({ ...span, service, device })),
+    );
   });
   const instant = (nanos: string | undefined): number =>
     Number(BigInt(nanos ?? 0) / 1_000n) / 1_000;
@@ -75,7 +83,7 @@ export function treeOf({ batches }: TraceAnswer): Trace {
   }
   const spans: Span[] = [];
   const seen = new Set<string>();
-  const add = (span: (typeof all)[number], depth: number, calledBy?: string): void => {
+  const add = (span: (typeof all)[number], depth: number, above?: (typeof all)[number]): void => {
     if (seen.has(span.spanId)) {
       return;
     }
@@ -83,9 +91,11 @@ export function treeOf({ batches }: TraceAnswer): Trace {
     const from = instant(span.startTimeUnixNano);
     spans.push({
       id: span.spanId,
+      parent: above?.spanId,
       name: span.name ?? '',
       service: span.service,
-      calledBy,
+      device: span.device,
+      calledBy: above?.service,
       kind: (span.kind ?? '').replace('SPAN_KIND_', '').toLowerCase(),
       depth,
       offset: from - start,
@@ -94,7 +104,7 @@ export function treeOf({ batches }: TraceAnswer): Trace {
       message: span.status?.message ?? '',
       attributes: (span.attributes ?? []).map(({ key, value }) => [key, textOf(value)] as const),
     });
-    children.get(span.spanId)?.forEach((child) => add(child, depth + 1, span.service));
+    children.get(span.spanId)?.forEach((child) => add(child, depth + 1, span));
   };
   children.get('')?.forEach((span) => add(span, 0));
   // Those of a circle have no top to be reached from.

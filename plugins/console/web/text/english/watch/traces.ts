@@ -34,4 +34,25 @@ export const trace = words('trace', {
   began: 'Started after',
   kind: 'Kind',
   state: 'State',
+  device: 'Device',
+  self: 'Own work',
+  waited: 'Waited for',
+  share: 'Share',
+  span: 'Span',
+  criticalPath: 'Critical path',
+  logs: 'Logs of this time',
+  traceLogs: 'Logs of this trace',
+  ofService: 'Service figures',
+  compare: 'Compare with another trace',
+  other: 'Trace ID',
+  here: 'Here',
+  there: 'There',
+  difference: 'Difference',
+});
+
+export const service = words('service', {
+  title: 'Service {name}',
+  rate: 'Requests',
+  errors: 'Failed requests',
+  durations: 'Durations',
 });
