@@ -11,7 +11,8 @@ import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts'
 import type { Opened } from './menu.tsx';
 import type { Shown } from './shown.ts';
 import { Button, Refused, Skeleton } from '../parts.tsx';
-import type { Axis, Band, Mark, Plot, Plotted, PlotPlace } from './plot.ts';
+import type { Band, Mark, Plot, Plotted, PlotPlace } from './plot.ts';
+import type { Axis } from './scale.ts';
 
 interface ChartProps {
   readonly title: string;

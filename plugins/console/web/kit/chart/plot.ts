@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 
 import { fullMoment, figure, type Unit } from '../../text/format.ts';
-import { rangeOf, scaleOf } from './scale.ts';
+import { type Axis, rangeOf, scaleOf } from './scale.ts';
 
 /** One line of a chart; times are those of the chart, in seconds. */
 export interface Line {
@@ -80,23 +80,6 @@ export interface PlotPlace {
   /** Values at the lower and at the upper edge. */
   readonly low: number;
   readonly high: number;
-}
-
-/** Settings of a value axis besides its unit. */
-export interface Axis {
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  /** A value that has to be on the axis, whatever the lines show. */
-  readonly cover?: number | undefined;
-  /** Base of a logarithmic axis. */
-  readonly log?: number | undefined;
-  /** Marks at powers of two, as bytes are counted. */
-  readonly binary?: boolean | undefined;
-  readonly label?: string | undefined;
-  /** Writes a value of the left axis, or of the right one. */
-  readonly format?: ((value: number, right: boolean) => string) | undefined;
-  /** Lines at values, from which on something is bad. */
-  readonly limits?: readonly { readonly value: number; readonly color: string }[] | undefined;
 }
 
 const colours = 7;

@@ -1,6 +1,21 @@
 import type uPlot from 'uplot';
 
-import type { Axis } from './plot.ts';
+/** Settings of a value axis besides its unit. */
+export interface Axis {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  /** A value that has to be on the axis, whatever the lines show. */
+  readonly cover?: number | undefined;
+  /** Base of a logarithmic axis. */
+  readonly log?: number | undefined;
+  /** Marks at powers of two, as bytes are counted. */
+  readonly binary?: boolean | undefined;
+  readonly label?: string | undefined;
+  /** Writes a value of the left axis, or of the right one. */
+  readonly format?: ((value: number, right: boolean) => string) | undefined;
+  /** Lines at values, from which on something is bad. */
+  readonly limits?: readonly { readonly value: number; readonly color: string }[] | undefined;
+}
 
 /** Returns the bounds of an axis around its values: from zero, with some room above. */
 export function rangeOf(

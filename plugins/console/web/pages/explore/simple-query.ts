@@ -53,10 +53,10 @@ export function written({ metric, filters, of, window, group, by }: SimpleQuery)
       : `${group} by (${by.join(', ')}) (${inner})`;
 }
 
-const grouped = new RegExp(
-  String.raw`^(${groups.join('|')})\s*(?:by\s*\(([^()]*)\)\s*)?\(([^]*)\)\s*$`,
-);
-const called = new RegExp(String.raw`^(${functions.join('|')})\s*\(([^]*)\[(\d+[smhdw])\]\s*\)$`);
+/** Aggregations and functions are those above. */
+const grouped = /^(sum|avg|max|min|count)\s*(?:by\s*\(([^()]*)\)\s*)?\(([^]*)\)\s*$/;
+const called =
+  /^(rate|increase|avg_over_time|max_over_time|min_over_time|delta)\s*\(([^]*)\[(\d+[smhdw])\]\s*\)$/;
 const selected = /^([a-zA-Z_:][\w:]*)?\s*(?:\{([^]*)\})?$/;
 const matcher = /\s*([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*("(?:\\[^]|[^"\\])*")\s*(?:,|$)/y;
 
