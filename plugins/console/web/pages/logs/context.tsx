@@ -9,9 +9,18 @@ import { LineTime } from './line-time.tsx';
 
 const around = 10;
 const reachNs = 3_600_000_000_000n;
+/** Lines of one nanosecond. */
+const mostAtOnce = 100;
 
 /** The lines of the same source right before and after one, in the order in which they came. */
-export function Context({ line }: { readonly line: Line }) {
+export function Context({
+  line,
+  query,
+}: {
+  readonly line: Line;
+  /** Query that found it. */
+  readonly query: string;
+}) {
   const names = useData<{ readonly data: readonly string[] }>('/logs/labels');
   const [lines, setLines] = useState<readonly Line[]>();
   const [error, setError] = useState<ApiError>();
@@ -19,7 +28,7 @@ export function Context({ line }: { readonly line: Line }) {
   useEffect(() => {
     const own = new AbortController();
     if (known !== undefined) {
-      void read(sourceOf(line, known), BigInt(line.at), own.signal).then(
+      void read(line, query, known, own.signal).then(
         setLines,
         (refused: unknown) => own.signal.aborted || setError(asApiError(refused)),
       );
@@ -43,15 +52,42 @@ export function Context({ line }: { readonly line: Line }) {
   );
 }
 
-/** Returns the selector of the stream that a line came in; its other labels are of the line alone. */
-function sourceOf({ labels }: Line, names: readonly string[]): string {
+const selector = /^\s*(\{(?:"(?:\\[^]|[^"\\])*"|`[^`]*`|[^}"`])*\})/;
+
+/**
+ * Returns the selector of the stream that a line came in: it is asked for again without what the
+ * query has read from its text, which may have the name of a label.
+ */
+async function sourceOf(
+  line: Line,
+  query: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  const plain = await linesOf(
+    {
+      query: selector.exec(query)?.[1] ?? query,
+      start: line.at,
+      end: String(BigInt(line.at) + 1n),
+      limit: mostAtOnce,
+    },
+    signal,
+  );
+  const { labels } = plain.find(({ text: same }) => same === line.text) ?? line;
   const matchers = Object.entries(labels)
     .filter(([name]) => names.includes(name))
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `{${matchers.join(', ')}}`;
 }
 
-async function read(query: string, at: bigint, signal: AbortSignal): Promise<readonly Line[]> {
+async function read(
+  line: Line,
+  found: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Line[]> {
+  const at = BigInt(line.at);
+  const query = await sourceOf(line, found, names, signal);
   const [after, before] = await Promise.all([
     linesOf(
       {

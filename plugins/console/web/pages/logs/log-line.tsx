@@ -53,7 +53,7 @@ export function LogLine({ line, query, labels, columns, fields, isPicked, onPick
           <Button pressed={isInContext} onClick={() => setInContext(!isInContext)}>
             {text.context}
           </Button>
-          {isInContext && <Context line={line} />}
+          {isInContext && <Context line={line} query={query} />}
         </div>
       )}
     </li>
