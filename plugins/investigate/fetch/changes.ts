@@ -9,7 +9,7 @@ import { deviceNode, serviceNode } from './symptom.ts';
 
 const hourMs = 3_600_000;
 
-/** Who draws the topology draws what is there, and who writes a note changes nothing. */
+/** Kinds that change something: the topology is drawn as it is, and a note is only written. */
 type Changing = Exclude<FedKind, 'topology' | 'note'>;
 
 const kinds: Readonly<Record<Changing, ChangeKind>> = {

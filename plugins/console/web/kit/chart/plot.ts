@@ -60,7 +60,7 @@ export interface PlotOptions {
 export interface Mark {
   readonly at: number;
   readonly tone: string;
-  /** What happened. */
+  /** Event of that moment, in words. */
   readonly label?: string;
 }
 

@@ -2,7 +2,7 @@ import type { Unit } from '../../text/format.ts';
 import type { ChartQuery } from './matrix.ts';
 import type { Line, Plotted } from './plot.ts';
 
-/** What a chart shows, as far as it leads anywhere. */
+/** Content of a chart, as far as it leads anywhere. */
 export interface Shown {
   readonly title: string;
   readonly queries: readonly ChartQuery[];

@@ -65,7 +65,7 @@ const views: readonly View[] = [
   },
 ];
 
-/** What is on a host at this moment; each part is read when it is opened. */
+/** Lists of what is on a host at this moment; each part is read when it is opened. */
 export function LiveViews({ device }: { readonly device: number }) {
   const hasSkills = useRoom('skill');
   const may = useMay();

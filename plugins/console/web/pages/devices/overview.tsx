@@ -81,7 +81,7 @@ const chartsOf = (
   ];
 };
 
-/** How a device is and since when: everything of the range of the page, then what it is made of. */
+/** State of a device, and since when: everything of the range of the page, then what it is made of. */
 export function DeviceOverview({
   device,
   edge,

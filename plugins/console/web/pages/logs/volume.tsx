@@ -29,7 +29,7 @@ interface VolumeProps {
   readonly onRange: (from: number, to: number) => void;
 }
 
-/** How many lines came when, by level: the worst at the bottom, where they are seen first. */
+/** Number of lines over time, by level: the worst at the bottom, where they are seen first. */
 export function Volume({ query, window, onRange }: VolumeProps) {
   const length = 'last' in window ? window.last : window.to - window.from;
   const step = Math.max(1, Math.ceil(length / bars));
