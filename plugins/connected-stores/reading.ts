@@ -10,9 +10,10 @@ import {
   targetAges,
   targetAgesBefore,
 } from './hosts/find-hosts.ts';
+import type { Written } from './history/history.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
 import type { Asking, Course, Labels, PrometheusServer, Sample } from './prometheus/server.ts';
-import { RowWriter, type Written } from './row-writer.ts';
+import { RowWriter } from './row-writer.ts';
 
 /** Dependencies of one read of a store. */
 export interface ReadingParts {

@@ -1,6 +1,7 @@
 import type { ReportedDevice } from 'svc/contracts/device';
 import type { MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
 
+import type { Written } from './history/history.ts';
 import type { FoundHosts } from './hosts/find-hosts.ts';
 import type { Course, Labels, Sample } from './prometheus/server.ts';
 
@@ -8,12 +9,6 @@ export interface RowWriterParts {
   readonly name: string;
   readonly ingest: MetricsIngest;
   readonly now: () => number;
-}
-
-/** Number of samples that the metrics store took, and of those it refused. */
-export interface Written {
-  readonly accepted: number;
-  readonly refused: number;
 }
 
 /** Series of one store that are copied; further ones are left out. */

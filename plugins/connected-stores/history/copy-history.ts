@@ -3,8 +3,7 @@ import { isSvcError, messageOf } from 'svc/sdk';
 
 import { copiedGroups, equivalents, furtherSeries } from '../figures/catalogue.ts';
 import type { Asking, Course, PrometheusServer } from '../prometheus/server.ts';
-import type { Written } from '../row-writer.ts';
-import type { History } from './history.ts';
+import type { History, Written } from './history.ts';
 
 export interface HistoryParts extends Asking {
   readonly server: PrometheusServer;

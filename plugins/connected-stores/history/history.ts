@@ -14,3 +14,9 @@ export const historyOf = (span: number, now: number): History | undefined =>
   span === 0
     ? undefined
     : { state: 'copying', from: now - span, to: now, through: now - span, samples: 0, detail: '' };
+
+/** Number of samples that the metrics store took, and of those it refused. */
+export interface Written {
+  readonly accepted: number;
+  readonly refused: number;
+}
