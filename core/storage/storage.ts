@@ -61,7 +61,7 @@ export interface StorageOptions {
 /** The open parts of a data folder. */
 interface Parts {
   readonly options: StorageOptions;
-  /** What this start found to be lost with a damaged log. */
+  /** Commits that this start found to be lost with a damaged log. */
   readonly lost: LostCommits | undefined;
   readonly lock: DataLock;
   readonly ring: KeyRing;

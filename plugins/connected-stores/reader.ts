@@ -18,7 +18,7 @@ export interface Readable {
   readonly copied: readonly string[];
   /** Changes with the address and the rules: hosts are then found anew. */
   readonly version: number;
-  /** What the store had before it was connected, if that is still to be copied. */
+  /** History from before the store was connected, if it is still to be copied. */
   readonly history: History | undefined;
   readonly saveHistory: (history: History) => Promise<void>;
 }

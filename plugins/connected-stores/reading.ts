@@ -31,7 +31,7 @@ export interface ReadingParts {
   readonly isCaughtUp: (source: HistorySource) => boolean;
 }
 
-/** What the history of a store is copied from, and where to. */
+/** Source and destination of the history of a store. */
 export interface HistorySource {
   readonly hosts: number;
   readonly server: PrometheusServer;

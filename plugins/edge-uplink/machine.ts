@@ -12,7 +12,7 @@ export interface Machine {
   readonly keyReplaced: boolean;
 }
 
-/** What follows from another identity, and what to do, by the file that was replaced. */
+/** Consequences of a new identity and the remedy, by the file that was replaced. */
 const remedies: Readonly<Record<string, string>> = {
   'machine.json': 'The manager recognizes this machine by its key',
   'machine.key':

@@ -15,7 +15,7 @@ export const errors = defineErrors('edge', {
     'upstream_error',
     'Edge {edgeId} did not return a list of processes; upgrade its agent.',
   ],
-  history_window: ['invalid_argument', 'from must not be later than to.'],
+  history_window: ['invalid_argument', 'The time "from" must not be later than "to".'],
   history_answer: [
     'upstream_error',
     'Edge {edgeId} did not return a history of processes; upgrade its agent.',

@@ -98,7 +98,7 @@ export class OwnReport {
     }
   }
 
-  /** What /readyz would say; empty if it is ready. */
+  /** Returns the failing checks of /readyz; empty if it is ready. */
   async #problems(): Promise<string> {
     const { ok, checks } = await this.#parts.health.check();
     return ok
@@ -111,7 +111,7 @@ export class OwnReport {
   }
 }
 
-/** Where both kinds of receiver take a failure: below the address itself. */
+/** Returns the address for a failure, which both kinds of receiver take below the address itself. */
 function failureAddressOf(address: string): string {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/fail`;

@@ -101,26 +101,7 @@ export default definePlugin({
         }),
     });
     const uploads = new UploadRoom();
-    const reranker: Reranker = new Reranker({
-      models: ctx.services.maybe(ModelRuns),
-      model: rerankModel,
-      helps: (model) => rerankMeasure.helps(model),
-      now: () => ctx.clock.monotonic(),
-      log: ctx.log,
-    });
-    const rerankMeasure = new RerankMeasure({
-      tables,
-      search,
-      reorder: (model, question, items, signal) => reranker.reorder(model, question, items, signal),
-      model: rerankModel,
-      documents: async () => {
-        const { behind, documents } = await feed.state();
-        return behind > 0 ? undefined : documents;
-      },
-      log: ctx.log,
-      now: () => ctx.clock.now(),
-      later: (ms, work) => void ctx.scope.timeout('wait for the model', ms, work),
-    });
+    const { reranker, rerankMeasure } = rerankingOf(ctx, { tables, feed, search, rerankModel });
     const searchLog = new SearchLog({ tables, now: () => ctx.clock.now() });
     const searchService = new SearchService({
       tables,
@@ -178,6 +159,41 @@ export default definePlugin({
     });
   },
 });
+
+interface RerankingParts {
+  readonly tables: Tables<KnowledgeTables>;
+  readonly feed: Feed;
+  readonly search: ThreadHandle;
+  readonly rerankModel: () => string;
+}
+
+/** Makes what lets a chat model reorder results, and what measures whether that helps. */
+function rerankingOf(
+  ctx: PluginContext,
+  { tables, feed, search, rerankModel }: RerankingParts,
+): { readonly reranker: Reranker; readonly rerankMeasure: RerankMeasure } {
+  const reranker: Reranker = new Reranker({
+    models: ctx.services.maybe(ModelRuns),
+    model: rerankModel,
+    helps: (model) => rerankMeasure.helps(model),
+    now: () => ctx.clock.monotonic(),
+    log: ctx.log,
+  });
+  const rerankMeasure = new RerankMeasure({
+    tables,
+    search,
+    reorder: (model, question, items, signal) => reranker.reorder(model, question, items, signal),
+    model: rerankModel,
+    documents: async () => {
+      const { behind, documents } = await feed.state();
+      return behind > 0 ? undefined : documents;
+    },
+    log: ctx.log,
+    now: () => ctx.clock.now(),
+    later: (ms, work) => void ctx.scope.timeout('wait for the model', ms, work),
+  });
+  return { reranker, rerankMeasure };
+}
 
 /** Resolves after so many milliseconds, or as soon as the signal aborts. */
 const paused = (ctx: PluginContext, ms: number, signal: AbortSignal): Promise<void> =>

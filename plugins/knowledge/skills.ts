@@ -117,6 +117,11 @@ export const knowledgeSkills = (
       };
     },
   }),
+  runbookSkill(searchService),
+];
+
+/** Skill for a playbook that is run one step at a time. */
+const runbookSkill = (searchService: KnowledgeRead): ToolSkill =>
   toolSkill({
     key: 'knowledge.runbook',
     name: 'Steps of a playbook',
@@ -150,8 +155,7 @@ export const knowledgeSkills = (
         checks: checks.map(readingToRun),
       };
     },
-  }),
-];
+  });
 
 const readingToRun = ({ text, language, query, needs_device: needsDevice }: Reading): object => ({
   text,

@@ -31,7 +31,7 @@ interface Found {
   readonly value: number;
   readonly at: string;
   readonly series: Readonly<Record<string, string>>;
-  /** What the client recorded besides the id of the trace. */
+  /** Labels that the client recorded besides the id of the trace. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

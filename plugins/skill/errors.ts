@@ -15,19 +15,6 @@ export const errors = defineErrors('skill', {
     '{key} requires approval, but approvals are not available; see "svc plugin list".',
   ],
   query_or_select: ['invalid_argument', 'tool_search takes either query or select.'],
-  nothing_to_compare: [
-    'invalid_argument',
-    'file_diff takes at least two devices, or one device and "other_path".',
-  ],
-  file_large: [
-    'invalid_argument',
-    '{path} is larger than {maxBytes} bytes; only smaller files are compared.',
-  ],
-  file_changed: ['unavailable', '{path} changed while it was being read; try again.'],
-  no_piece: [
-    'upstream_error',
-    'The answer of {key} is not a part of a file; update the agent on this host.',
-  ],
   look_changes: [
     'forbidden',
     'This host says that {key} makes changes, so no other tool may use it.',

@@ -11,6 +11,7 @@ import { DeviceScopes } from 'svc/query';
 import { AuditTrail, Catalogue, definePlugin, type PluginContext } from 'svc/sdk';
 
 import { type EdgeToolParts, EdgeTools } from './edge-tools.ts';
+import { errors as diffErrors } from './diff/errors.ts';
 import { errors } from './errors.ts';
 import { EvidenceStore } from './evidence-store.ts';
 import { ExecutionTrail } from './execution-trail.ts';
@@ -29,7 +30,7 @@ const hourMs = 3_600_000;
 const resultsIdleMs = 60_000;
 
 export default definePlugin({
-  errors,
+  errors: [errors, diffErrors],
   activate(ctx) {
     const { clock, ids, log, scope, settings, services } = ctx;
     const tables = ctx.db<SkillTables>();

@@ -3,11 +3,12 @@ import type { Guide, SkillRegistry, Tool, ToolCall } from 'svc/contracts/skill';
 import { mayRead } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { FileDiff, fileDiff, type Look } from './compare/file-diff.ts';
+import { FileDiff, fileDiff, type Look } from './diff/file-diff.ts';
 import { errors } from './errors.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { ranked } from './ranking.ts';
 import { readIn } from './reading.ts';
+import { guardedText } from './result-guard.ts';
 
 export interface OwnToolParts {
   readonly registry: () => SkillRegistry;
@@ -152,7 +153,7 @@ export class OwnTools {
       case 'file_diff':
         return await fileDiff(
           call,
-          this.#parts.look,
+          { look: this.#parts.look, guard: guardedText },
           params as { device_ids: number[]; path: string; other_path?: string },
         );
       default:

@@ -53,7 +53,7 @@ export function keepLost(file: string): LostCommits | undefined {
   return { sentence: `${sentence}; the log is kept as ${basename(copy)}; ${remedy}`, isKept: true };
 }
 
-/** What to say of lost commits for as long as somebody may miss them: until the copies are deleted. */
+/** Reports lost commits for as long as somebody may miss them: until the copies are deleted. */
 export function lossReport(file: string, lost: LostCommits | undefined): string | undefined {
   const copies = keptLogs(file).map((path) => basename(path));
   if (copies.length === 0) {

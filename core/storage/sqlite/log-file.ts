@@ -26,7 +26,7 @@ interface LogHeader {
 
 interface Frame {
   readonly isCommit: boolean;
-  /** Its page exists, and its checksum continues that of the frame before. */
+  /** True if its page exists and its checksum continues that of the frame before. */
   readonly follows: boolean;
   /** Which use of the file it is of: a log is written from its beginning again and again, and earlier frames stay behind. */
   readonly salts: string;
@@ -129,7 +129,7 @@ function* framesOf(descriptor: number, header: LogHeader): Generator<Frame> {
   }
 }
 
-/** Of the page's number, the size after a commit, and the page. */
+/** Returns the checksum of the page's number, the size after a commit, and the page. */
 const frameSum = (frame: Buffer, before: Sum, isLittle: boolean): Sum =>
   sumOf(frame.subarray(frameHeaderBytes), sumOf(frame.subarray(0, 8), before, isLittle), isLittle);
 

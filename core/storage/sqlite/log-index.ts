@@ -3,7 +3,7 @@ import { endianness } from 'node:os';
 
 import { isSame, sumOf } from './log-sum.ts';
 
-/** What the index next to a log says of it. */
+/** State of a log according to the index next to it. */
 export interface LogIndex {
   /** Frames of all commits so far; a frame counts once it is synced. */
   readonly frames: number;

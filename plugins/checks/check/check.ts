@@ -13,7 +13,7 @@ export interface Definition {
   readonly conditions: readonly string[];
   /** Empty: none. */
   readonly group: string;
-  /** Whether its badge is shown to everybody. */
+  /** True if its badge is public. */
   readonly badge: boolean;
   readonly method?: string;
   readonly max_redirects?: number;

@@ -1,4 +1,4 @@
-/** What a badge says: how a check is now, or how long it was up. */
+/** Content of a badge: how a check is now, or how long it was up. */
 export type BadgeContent = { readonly label: string } & (
   | { readonly state: 'up' | 'down' | 'stale' | 'waiting' | 'paused' }
   | { readonly ratio: number | null; readonly days: number }
@@ -36,7 +36,7 @@ function share({ ratio, days }: { readonly ratio: number | null; readonly days: 
   return [`${percent} % in ${range}`, colors[state]] as const;
 }
 
-const widthOf = (text: string): number => Math.ceil([...text].length * perCharacter) + 2 * padding;
+const widthOf = (text: string): number => Math.ceil(text.length * perCharacter) + 2 * padding;
 
 const escaped = (text: string): string =>
   text

@@ -28,7 +28,7 @@ export interface RerankMeasureParts {
   readonly later: (ms: number, work: () => void) => void;
 }
 
-/** What the order of a chat model adds, measured with questions that this base asks itself. */
+/** Gain from the order of a chat model, measured with questions that this base asks itself. */
 export interface RerankMeasured {
   readonly model: string;
   readonly analysis: number;
@@ -165,7 +165,7 @@ function placeIn(found: readonly Found[], doc: number): number {
   return [...new Set(found.map(({ doc_id: id }) => id))].indexOf(doc) + 1;
 }
 
-/** Whether documents are found earlier with the model, by more than chance. */
+/** Returns whether documents are found earlier with the model, by more than chance. */
 export function verdict(
   places: readonly RerankPlaces[],
 ): Pick<RerankMeasured, 'before' | 'after' | 'helps'> {

@@ -7,7 +7,7 @@ export interface RerankerParts {
   readonly models: Handle<Models>;
   /** `<provider>/<model>`; empty: results keep their order. */
   readonly model: () => string;
-  /** Whether this base was measured to gain from the model. */
+  /** Returns whether this base was measured to gain from the model. */
   readonly helps: (model: string) => boolean;
   readonly now: () => number;
   readonly log: Logger;

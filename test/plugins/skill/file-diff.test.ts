@@ -10,7 +10,7 @@ import { seeded } from 'svc/seeded';
 
 import { AllowedPaths } from '../../../plugins/edge-skills/reach/allowed-paths.ts';
 import { fileTail } from '../../../plugins/edge-skills/skills/files/file-tail.ts';
-import { lineDiff, maxEdits } from '../../../plugins/skill/compare/line-diff.ts';
+import { lineDiff, maxEdits } from '../../../plugins/skill/diff/line-diff.ts';
 import { folderOf, policyOf } from '../edge-skills/machine.ts';
 import { until } from '../edge/house.ts';
 import { skillHouse } from './house.ts';

@@ -25,7 +25,7 @@ export interface MachineIdentity {
   readonly keyReplaced: boolean;
 }
 
-/** What `machine.json` says. An earlier version wrote neither the key nor the checksum. */
+/** Content of `machine.json`. An earlier version wrote neither the key nor the checksum. */
 interface Kept {
   readonly uuid: string;
   readonly fingerprint?: string | undefined;

@@ -1,7 +1,7 @@
 import type { Tone } from '../../kit/status.tsx';
 import type { Check } from './check.ts';
 
-/** How the state of a check is marked. */
+/** Marks of the states of a check. */
 export const tones: Readonly<Record<Check['state'], Tone>> = {
   up: 'ok',
   down: 'critical',

@@ -32,7 +32,7 @@ wear(rules);
 /** A row of the grid, in pixels; a panel is as high as its rows, less its heading and legend. */
 const rowHeight = 34;
 const around = 78;
-/** What has no legend is higher by that. */
+/** Height of a legend, by which a panel without one draws higher. */
 const heading = 46;
 
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
@@ -266,7 +266,7 @@ const Names = ({
   </Scrolling>
 );
 
-/** Whether a cell of times is one: a mapping may have put words in its place. */
+/** Returns whether a cell of times is one: a mapping may have put words in its place. */
 const isMoment = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
 
 const Cells = ({

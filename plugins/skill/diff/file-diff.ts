@@ -2,12 +2,17 @@ import type { ToolCall } from 'svc/contracts/skill';
 import { isSvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { errors } from '../errors.ts';
-import { guardedText } from '../result-guard.ts';
+import { errors } from './errors.ts';
 import { lineDiff, maxEdits } from './line-diff.ts';
 
 /** Runs a safe tool for the one who called this one, with the same checks as a call of their own. */
 export type Look = (call: ToolCall) => Promise<unknown>;
+
+export interface FileDiffParts {
+  readonly look: Look;
+  /** Returns a text without its secrets. */
+  readonly guard: (text: string) => string;
+}
 
 /** Tool of hosts that reads the end of a file, and what it takes at once. */
 const reader = { key: 'file_tail', lines: 5_000, maxBytes: 131_072 } as const;
@@ -49,7 +54,7 @@ interface Piece {
 /** Compares a file of one host with that of others, or two files of one host. */
 export async function fileDiff(
   call: ToolCall,
-  look: Look,
+  parts: FileDiffParts,
   params: {
     readonly device_ids: readonly number[];
     readonly path: string;
@@ -66,11 +71,14 @@ export async function fileDiff(
     device_id: id,
     path: otherPath,
   }));
-  const text = await textOf(call, look, reference);
+  const text = await textOf(call, parts.look, reference);
   return {
     reference,
     compared: await Promise.all(
-      others.map(async (place) => ({ ...place, ...(await comparedWith(text, place, call, look)) })),
+      others.map(async (place) => ({
+        ...place,
+        ...(await comparedWith(text, place, call, parts)),
+      })),
     ),
   };
 }
@@ -80,7 +88,7 @@ async function comparedWith(
   text: string,
   place: Place,
   call: ToolCall,
-  look: Look,
+  { look, guard }: FileDiffParts,
 ): Promise<object> {
   let other: string;
   try {
@@ -97,7 +105,7 @@ async function comparedWith(
     return { same: true, ...(unseen && { notes }) };
   }
   // Secrets are hidden before lines are compared: a diff would tear apart those of several lines.
-  const [shown, shownOther] = [guardedText(text), guardedText(other)];
+  const [shown, shownOther] = [guard(text), guard(other)];
   const hides = shown !== text || shownOther !== other;
   if (shown === shownOther) {
     return { same: false, notes: [...notes, 'They differ only in secrets, which are hidden.'] };
