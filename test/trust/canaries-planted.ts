@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { AlertEvaluator } from 'svc/contracts/alert';
 import { Approvals } from 'svc/contracts/approval';
@@ -87,6 +90,38 @@ export async function plantCanaries(
   const orgs: number = (
     await must('POST', '/api/v1/orgs', { name: 'First', description: canaryOf('iam') })
   ).id;
+  const guide = join(house.dataDir, 'guides/canary-guide');
+  mkdirSync(guide, { recursive: true });
+  writeFileSync(
+    join(guide, 'SKILL.md'),
+    `---\nname: canary-guide\ndescription: Finds the canary.\n---\n\n${canaryOf('skill')}\n`,
+  );
+  await guideServes(house);
+  await must('POST', '/api/v1/checks', {
+    name: 'first-check',
+    target: `https://${canaryOf('checks')}.example.org/health`,
+  });
+  await must('POST', '/api/v1/heartbeats', {
+    name: canaryOf('heartbeats'),
+    cron: '15 2 * * *',
+  });
+  // A store is connected once it has answered; what is read of it is what is written down here.
+  await beside(house.dataDir, (db) =>
+    db
+      .prepare(
+        "INSERT INTO connected_stores_servers (name, url, host_rules, copied, created_at, updated_at) VALUES ('first-store', ?, '[]', '[]', 0, 0)",
+      )
+      .run(`https://${canaryOf('connected-stores')}.example.org`),
+  );
+  const planner = await people.person('planner', 'admin');
+  const { body: schedule, status } = await ask('POST', '/api/v1/schedules', planner.access, {
+    name: canaryOf('schedules'),
+    agent: 'scout',
+    question: 'What needs attention today?',
+    cron: '0 7 * * *',
+    deliver_to: 'document',
+  });
+  assert.equal(status, 201, JSON.stringify(schedule));
   const approvals = await house.service(Approvals).request({
     owner: { kind: 'skill', ref: 'run-first' },
     tool: 'service_restart',
@@ -122,6 +157,11 @@ export async function plantCanaries(
     'alert-sources': source.id ?? source.key,
     orgs,
     approvals: approvals.id,
+    schedules: schedule.id,
+    checks: 'first-check',
+    heartbeats: canaryOf('heartbeats'),
+    'connected-stores': 'first-store',
+    skills: 'canary-guide',
     roles: 'watcher',
     custom: 'scout',
     agents: 'scout',
@@ -206,4 +246,15 @@ async function pushed({ house }: Household, device: string): Promise<void> {
       stamp: { device_id: device },
     });
   assert.equal(accepted, 1);
+}
+
+/** Waits until the guide in the folder of `guidesIn` is served. */
+async function guideServes(house: Household['house']): Promise<void> {
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    if ((await house.fetch('/api/v1/skills/canary-guide')).status === 200) {
+      return;
+    }
+    await pause(20);
+  }
+  throw new Error('the guide is not served');
 }

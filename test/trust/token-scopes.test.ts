@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Authenticator, type Principal, type RouteDeclaration } from 'svc/sdk';
@@ -79,6 +81,8 @@ const toolCalls: readonly (readonly [tool: string, parameters: object])[] = [
   ['logs_query', { query: '{app="shop"}' }],
   ['traces_search', { query: '{ }' }],
   ['trace_get', { trace_id: '1'.repeat(32) }],
+  ['guide_read', { key: 'canary-guide' }],
+  ['tool_search', { query: 'canary' }],
   ['knowledge.search', { query: 'canary' }],
   ['knowledge.read', { document: 'notes/first.md' }],
   ['knowledge.runbook', { document: 'notes/first.md' }],
@@ -90,7 +94,13 @@ const toolCalls: readonly (readonly [tool: string, parameters: object])[] = [
 ];
 
 test('what an API token of each single action can read is what the declarations say', async (t) => {
-  const people = await household(t);
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-scopes-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const people = await household(t, {
+    dataDir,
+    watch: true,
+    environment: { SVC_LOG_LEVEL: 'warn', SVC_SKILLS_EXTERNAL_DIRS: join(dataDir, 'guides') },
+  });
   const ids = await plantCanaries(people);
   const routes = routesOf(people);
   const scopes = await scopesOf(people);
@@ -151,7 +161,7 @@ test('what an API token of each single action can read is what the declarations 
 
 /** Areas in which a canary can be seen by a GET. */
 const hasCanary = new Set(
-  'alert alert-sources changes device edge iam knowledge logs mcp metricsdb monitor notify persona session topology traces webshell'.split(
+  'alert alert-sources changes checks connected-stores device edge heartbeats iam knowledge logs mcp metricsdb monitor notify persona session skill topology traces webshell'.split(
     ' ',
   ),
 );
