@@ -49,6 +49,14 @@ export class KeyRing {
     return [...this.#masters.keys()].filter((kid) => kid !== this.#newest);
   }
 
+  /** Message for values that are sealed with a key that is not here. */
+  get missing(): string {
+    const file = keyFile(this.#dataDir);
+    return this.isOwn
+      ? `stored secrets are sealed with a key that ${file} does not contain; it is damaged or was replaced: ${putBack(file)}`
+      : `stored secrets are sealed with a key that SVC_SECRET_KEY does not contain; set it to the key that they were sealed with`;
+  }
+
   has(kid: string): boolean {
     return this.#masters.has(kid);
   }

@@ -9,7 +9,7 @@ import {
 import type { CoreTables } from './core-tables.ts';
 import { errors } from './errors.ts';
 import type { KeyRing } from './keys.ts';
-import { keysIn, reseal } from './reseal.ts';
+import { keysAtStart, keysIn, reseal } from './reseal.ts';
 import type { SealedColumns } from './sealed-columns.ts';
 import { surroundings } from './unit.ts';
 
@@ -74,6 +74,19 @@ export class StoredMasterKeys implements MasterKeys {
       unreadable.push(...found.unreadable);
     }
     return { kid, resealed, unreadable };
+  }
+
+  /** Says that a key is missing: one bit more or less makes another key, which opens nothing. */
+  async tellMissing(): Promise<void> {
+    const { ring, columns, tables, log } = this.#parts;
+    const missing = new Set<string>();
+    for (const column of await columns.all()) {
+      const kids = await keysAtStart(column, tables(column.plugin));
+      kids.filter((kid) => !ring.has(kid)).forEach((kid) => missing.add(kid));
+    }
+    if (missing.size > 0) {
+      log.error({ event: 'storage.key_missing', kids: [...missing] }, ring.missing);
+    }
   }
 
   /** Drops superseded keys that no value needs; only before the first plugin runs, which could hold a value that is sealed and not yet written. */

@@ -55,6 +55,17 @@ export async function keysIn(
   return keys;
 }
 
+/** The keys that have sealed the first values of a column: enough to see that one is missing. */
+export async function keysAtStart(
+  column: SealedColumn,
+  { read }: Tables<unknown>,
+): Promise<readonly string[]> {
+  for await (const page of pagesOf(column, read)) {
+    return [...new Set(page.map(({ sealed }) => keyOf(sealed)!))];
+  }
+  return [];
+}
+
 /** The sealed values of a column in the order of its rows; a page at a time, with other work in between. */
 async function* pagesOf(
   { table, column, row }: SealedColumn,

@@ -148,6 +148,7 @@ async function openParts(
     secrets: (pluginId) => new Seals(pluginId, ring),
     log,
   });
+  await keys.tellMissing();
   await keys.retireUnused();
   return {
     options,
