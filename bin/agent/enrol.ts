@@ -6,7 +6,7 @@ import { arch, hostname, release, type } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 
-import { belowManager, openMachineIdentity, spkiPin, through } from 'svc/tunnel';
+import { belowManager, keysSum, openMachineIdentity, spkiPin, through } from 'svc/tunnel';
 import { messageOf } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
 import { Failure, unreachable } from 'svc/cli';
@@ -73,6 +73,7 @@ export async function enrol(
     name: answer.name,
     access_key,
     secret_key,
+    keys_sum: keysSum({ tunnel_path, edge_id, access_key, secret_key }),
     ...(checkedPin && { pin: checkedPin }),
     ...(ca && { ca }),
     ...(proxy && { proxy }),

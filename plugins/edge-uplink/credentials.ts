@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
-import { readText, writeText } from 'svc/tunnel';
+import { keysSum, readText, writeText } from 'svc/tunnel';
 
 import { errors } from './errors.ts';
 
@@ -53,7 +53,7 @@ export class CredentialStore {
    */
   stage(secretKey: string): Credentials {
     const next = { ...(this.#known ?? read(this.#file))!, secret_key: secretKey };
-    writeText(this.#stagedFile, JSON.stringify(next, undefined, 2));
+    write(this.#stagedFile, next);
     return this.#proxied(next);
   }
 
@@ -65,7 +65,7 @@ export class CredentialStore {
 
   take(credentials: Credentials): void {
     const kept = { ...credentials, proxy: read(this.#file)?.proxy };
-    writeText(this.#file, JSON.stringify(kept, undefined, 2));
+    write(this.#file, kept);
     this.#known = kept;
     this.discard();
   }
@@ -79,20 +79,29 @@ export class CredentialStore {
   }
 }
 
+const write = (file: string, credentials: Credentials): void =>
+  writeText(file, JSON.stringify({ ...credentials, keys_sum: keysSum(credentials) }, undefined, 2));
+
 function read(file: string): Credentials | undefined {
   const text = readText(file);
   if (text === undefined) {
     return undefined;
   }
   try {
-    const { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy } =
-      JSON.parse(text) as Credentials;
+    const { keys_sum: sum, ...kept } = JSON.parse(text) as Credentials & {
+      // An earlier version wrote none.
+      readonly keys_sum?: number;
+    };
+    const { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy } = kept;
     const url = new URL(manager);
     const texts = [tunnel_path, access_key, secret_key].every(
       (one) => typeof one === 'string' && one !== '',
     );
     if (!/^https?:$/.test(url.protocol) || !texts || !Number.isSafeInteger(edge_id)) {
       throw new Error('a field is missing or of another type');
+    }
+    if (sum !== undefined && sum !== keysSum(kept)) {
+      throw new Error('the checksum of its keys does not match');
     }
     return { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy };
   } catch (cause) {

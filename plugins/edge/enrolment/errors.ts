@@ -11,6 +11,10 @@ export const errors = defineErrors('edge', {
     "An enrolment that replaces a device's host requires the action device:accept.",
   ],
   one_machine: ['invalid_argument', 'A device is a single machine: leave max_uses at 1.'],
+  local_keys_damaged: [
+    'unavailable',
+    "{file}, which contains the keys of this machine's own agent, is damaged: check the disk, delete the edge of this machine and that file, and restart svc.",
+  ],
   no_device: ['not_found', 'There is no device {device}.'],
   no_enrolment: ['not_found', 'There is no enrolment {id}.'],
   machine_key: ['invalid_argument', 'machine_key is not a public key.'],

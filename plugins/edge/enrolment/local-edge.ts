@@ -1,17 +1,18 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { EdgeRemoved } from 'svc/contracts/edge';
 import { type ForeignPrograms, type ProgramHandle, Programs } from 'svc/contracts/programs';
 import { type Build, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
-import { tunnelPath, writeText } from 'svc/tunnel';
+import { type EdgeKeys, keysSum, readText, tunnelPath, writeText } from 'svc/tunnel';
 
 import type { EdgeSecrets } from '../identity/edge-secrets.ts';
 import type { Edges } from '../identity/edges.ts';
 import { edgeStore } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeTables } from '../record/tables.ts';
+import { errors } from './errors.ts';
 
 export interface LocalEdgeParts {
   readonly build: Build;
@@ -21,9 +22,9 @@ export interface LocalEdgeParts {
   readonly tables: Tables<EdgeTables>;
 }
 
-interface Kept {
-  readonly access_key?: unknown;
-  readonly [field: string]: unknown;
+interface Kept extends EdgeKeys {
+  readonly manager?: string;
+  readonly keys_sum?: number;
 }
 
 const self = 'svc';
@@ -126,9 +127,9 @@ export class LocalEdge {
     const { edges, edgeSecrets, edgeTable, tables } = this.#parts;
     const file = join(this.#folder, 'edge.json');
     const kept = read(file);
-    if (typeof kept?.access_key === 'string') {
+    if (kept !== undefined) {
       const known = edgeTable.byAccessKey(kept.access_key);
-      if (known && kept['manager'] !== manager) {
+      if (known && kept.manager !== manager) {
         keep(file, { ...kept, manager });
       }
       return known?.id;
@@ -148,24 +149,44 @@ export class LocalEdge {
           });
     });
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    keep(file, {
-      manager,
+    const keys = {
       tunnel_path: tunnelPath,
       edge_id: row.id,
-      name: row.name,
       access_key: row.access_key,
       secret_key: secretKey,
+    };
+    keep(file, {
+      manager,
+      name: row.name,
+      ...keys,
+      keys_sum: keysSum(keys),
     });
     await edgeTable.reload(row.id);
     return row.id;
   }
 }
 
+/** Undefined: there are none yet. Keys that are damaged are not made anew, since that would be another edge. */
 function read(file: string): Kept | undefined {
+  const text = readText(file);
+  if (text === undefined) {
+    return undefined;
+  }
+  const kept = parsed(text);
+  // An earlier version kept no checksum.
+  if (
+    typeof kept?.access_key !== 'string' ||
+    (kept.keys_sum !== undefined && kept.keys_sum !== keysSum(kept))
+  ) {
+    throw errors.local_keys_damaged({ file });
+  }
+  return kept;
+}
+
+function parsed(text: string): Kept | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Kept;
+    return JSON.parse(text) as Kept;
   } catch {
-    // None yet, or none that is of use.
     return undefined;
   }
 }

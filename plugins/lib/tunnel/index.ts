@@ -35,6 +35,7 @@ export {
   clientHandshake,
   type Welcome,
 } from './handshake/client-handshake.ts';
+export { type EdgeKeys, keysSum } from './identity/keys-sum.ts';
 export { type EdgeHello, type EdgeState, isRefusal, TunnelRefusal } from './handshake/hello.ts';
 export {
   type AuthenticatedEdge,
