@@ -191,6 +191,11 @@ export async function answersOf(
   if (agent) {
     await edgeOnline(house, agent).catch((error: unknown) => answers.set('edge', String(error)));
   }
+  // An index that is made anew says so for a moment.
+  await until(
+    'documents can be searched',
+    async () => (await house.fetch('/api/v1/knowledge/search?q=turn+it+off')).status !== 503,
+  ).catch((error: unknown) => answers.set('search', String(error)));
   for (const path of asked) {
     const answer = await house.fetch(`/api/v1/${path}`);
     answers.set(`${path} status`, String(answer.status));
@@ -205,8 +210,12 @@ function flatten(path: string, value: unknown, into: Map<string, string>): void 
     for (const [key, inner] of Object.entries(value)) {
       flatten(`${path}/${key}`, inner, into);
     }
-  } else if (!/\/health\/|_(?:at|ms)$|\/generation$/.test(path)) {
-    // Figures and times of one run.
+  } else if (
+    !/\/health\/|_(?:at|ms)$|\/generation$|^notification-channels\/items\/\d+\/(?:queued|last_error)$/.test(
+      path,
+    )
+  ) {
+    // Figures, times and deliveries of one run.
     into.set(path, String(value));
   }
 }
