@@ -306,12 +306,11 @@ test(
     await page.keyboard.press('Enter');
     await assertClean(view, 'the query builder');
     const written = page.getByLabel('PromQL query');
-    while (
-      (await written.inputValue()) !==
-      'max by (job) (avg_over_time(shop_queue_length{job="shop"}[5m]))'
-    ) {
-      await pause(50);
+    const expected = 'max by (job) (avg_over_time(shop_queue_length{job="shop"}[5m]))';
+    for (let look = 0; look < 600 && (await written.inputValue()) !== expected; look++) {
+      await pause(100);
     }
+    assert.equal(await written.inputValue(), expected);
     await page.getByLabel('PromQL query').fill('max(shop_queue_length) / 2');
     await page.keyboard.press('Enter');
     await page.getByText('The builder cannot show this query.').waitFor();

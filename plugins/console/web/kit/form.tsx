@@ -64,6 +64,36 @@ interface TextProps {
   readonly list?: readonly string[];
 }
 
+interface TypedProps {
+  readonly value: string;
+  /** Called when the field is left or Enter is pressed. */
+  readonly onChoose: (value: string) => void;
+  readonly id?: string;
+  readonly class?: string;
+  readonly type?: 'text' | 'search';
+  readonly list?: string;
+  readonly placeholder?: string | undefined;
+  readonly 'aria-label'?: string;
+}
+
+/** A field that counts once it is left. Answers arrive while somebody types: what is typed outlasts them. */
+export function Typed({ value, onChoose, ...rest }: TypedProps) {
+  const [draft, setDraft] = useState<string>();
+  return (
+    <input
+      {...rest}
+      autoComplete="off"
+      spellcheck={false}
+      value={draft ?? value}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onChange={(event) => {
+        setDraft(undefined);
+        onChoose(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
 /** Browsers obey `autofocus` once a document, and here one form follows another. */
 const takeFocus = (element: HTMLElement | null): void => element?.focus();
 

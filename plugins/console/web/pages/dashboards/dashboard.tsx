@@ -8,6 +8,7 @@ import { address, goTo, place, usePlace } from '../../browser/location.ts';
 import { dashboard as text } from '../../text/english/watch/dashboards.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import type { Window } from '../../kit/chart/matrix.ts';
+import { Typed } from '../../kit/form.tsx';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { useAnnotations } from '../../kit/chart/annotations.tsx';
 import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
@@ -230,14 +231,10 @@ function Choice({
     <label class="variable" title={error?.message}>
       {hide !== 'label' && <span class="soft">{title}</span>}
       {options.length === 0 || type === 'adhoc' ? (
-        <input
+        <Typed
           value={type === 'adhoc' ? value.map(inWords).join(', ') : (value[0] ?? '')}
           placeholder={type === 'adhoc' ? text.filter : undefined}
-          onChange={(event) =>
-            set(
-              type === 'adhoc' ? filtersIn(event.currentTarget.value) : [event.currentTarget.value],
-            )
-          }
+          onChoose={(typed) => set(type === 'adhoc' ? filtersIn(typed) : [typed])}
         />
       ) : (
         <select

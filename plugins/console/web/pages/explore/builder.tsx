@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { builder as text } from '../../text/english/watch/explore.ts';
 import { say } from '../../text/words.ts';
-import { SelectField } from '../../kit/form.tsx';
+import { SelectField, Typed } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';
 import { type Filter, functions, groups, operators, type SimpleQuery } from './simple-query.ts';
 
@@ -138,20 +138,18 @@ interface ChosenProps {
 
 const mostListed = 1_000;
 
-/** A field that counts once it is left or Enter is pressed, so that no half of a name is asked for. */
+/** A field for a name, with those that the store knows. */
 function Chosen({ label, value, list, onChoose }: ChosenProps) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
+      <Typed
         id={id}
         class="mono"
-        autoComplete="off"
-        spellcheck={false}
         list={`${id}-list`}
         value={value}
-        onChange={(event) => onChoose(event.currentTarget.value.trim())}
+        onChoose={(next) => onChoose(next.trim())}
       />
       <datalist id={`${id}-list`}>
         {list.slice(0, mostListed).map((one) => (

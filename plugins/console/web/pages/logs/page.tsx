@@ -4,6 +4,7 @@ import type { ApiError } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
 import { logs as text } from '../../text/english/watch/logs.ts';
+import { Typed } from '../../kit/form.tsx';
 import { Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { LogLines } from './lines.tsx';
@@ -33,12 +34,12 @@ export default function Logs() {
             </option>
           ))}
         </select>
-        <input
+        <Typed
           type="search"
           aria-label={text.search}
           placeholder={text.search}
           value={wordOf(q)}
-          onChange={(event) => setQ(withWord(q, event.currentTarget.value))}
+          onChoose={(word) => setQ(withWord(q, word))}
         />
       </div>
       <QueryField

@@ -4,6 +4,7 @@ import { useData } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
 import { trace as text } from '../../text/english/watch/traces.ts';
 import { duration } from '../../text/format.ts';
+import { Typed } from '../../kit/form.tsx';
 import { Awaited, Section } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { selfTimes } from './critical-path.ts';
@@ -26,12 +27,12 @@ export function Compared({ spans }: { readonly spans: readonly Span[] }) {
   const rows = useMemo(() => value && rowsOf(spans, treeOf(value).spans), [spans, value]);
   return (
     <Section title={text.compare}>
-      <input
+      <Typed
         class="mono compared-id"
         aria-label={text.other}
         placeholder={text.other}
         value={other}
-        onChange={(event) => setOther(event.currentTarget.value.trim())}
+        onChoose={(id) => setOther(id.trim())}
       />
       {other === '' ? null : rows === undefined ? (
         <Awaited error={error} lines={3} />
