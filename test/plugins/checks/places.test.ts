@@ -54,6 +54,11 @@ test('an outage is raised once a second place confirms it, and an agent that is 
     retries: 0,
   });
   assert.equal(made.status, 201, made.text);
+  // Its first round has begun; a clock that is moved on meanwhile would end it.
+  await until('the first round', async () => {
+    const { state } = (await ask('GET', '/checks/shop')).body;
+    return state === 'waiting' ? undefined : state;
+  });
   const round = async () => {
     clock.advance(30_000);
     return (await ask('POST', '/checks/shop/run', {})).body;

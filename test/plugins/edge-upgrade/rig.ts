@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { UpgradeOrder } from 'svc/edge-protocol';
@@ -109,16 +110,24 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
       };
     },
 
-    /** Orders once more where the agent has just reconnected, to announce what it serves by now. */
+    /**
+     * Orders again where the agent has just reconnected, to announce what it serves by now, or is
+     * connected before all of it has started.
+     */
     async order(order: UpgradeOrder): Promise<unknown> {
       const options = { timeoutMs: 15_000, idempotencyKey: order.job_id };
-      try {
-        return await (await manager.session()).call('upgrade', order, options);
-      } catch (error) {
-        if (!isSvcError(error) || error.code !== 'unavailable') {
-          throw error;
+      for (let left = 100; ; left -= 1) {
+        try {
+          return await (await manager.session()).call('upgrade', order, options);
+        } catch (error) {
+          const isSoon =
+            isSvcError(error) &&
+            (error.code === 'unavailable' || /method upgrade does not exist/.test(error.message));
+          if (!isSoon || left === 0) {
+            throw error;
+          }
+          await pause(200);
         }
-        return await (await manager.session()).call('upgrade', order, options);
       }
     },
 

@@ -24,7 +24,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
     if (found !== undefined) {
       return found;
     }
-    assert.ok(tries < 2_000, 'what was waited for has not come');
+    assert.ok(tries < 10_000, 'what was waited for has not come');
     await pause(20);
   }
 }
