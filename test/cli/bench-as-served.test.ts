@@ -21,9 +21,13 @@ for (const [seed, kind] of [
   [6_105, 'logs'],
 ] as const) {
   test(`a world of ${kind} that the bench poses in memory has the verdict that it has when it is sent to svc`, async () => {
-    const { world, answer } = await askEmptySvc(playedPlugins, (client, at) =>
-      play(client, at, seed, kind),
-    );
+    const played = (): ReturnType<typeof play> =>
+      askEmptySvc(playedPlugins, (client, at) => play(client, at, seed, kind));
+    let { world, answer } = await played();
+    // On a busy machine, questions of an investigation remain unanswered when its time is over.
+    for (let left = 2; left > 0 && answer?.verdict === 'insufficient_data'; left -= 1) {
+      ({ world, answer } = await played());
+    }
     const snapshot = await snapshotOfWorld(world);
     assert.ok(answer !== undefined && snapshot !== undefined, 'its rule fires in both');
     assert.deepEqual(said(answerTo(snapshot)), said(answer));
