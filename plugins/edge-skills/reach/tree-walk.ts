@@ -19,6 +19,8 @@ export interface WalkReport {
   readonly unreadable: number;
   /** Why it ended before all was seen. */
   readonly cut: 'entries' | 'time' | undefined;
+  /** Folders of which it has not seen everything, those nearest to its beginning. */
+  readonly left: readonly string[];
 }
 
 export interface WalkOptions<T> {
@@ -42,6 +44,7 @@ interface Folder<T> {
 
 const namesOnly = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const [batchSize, deepest] = [64, 64];
+const maxLeft = 10;
 
 /**
  * Looks at everything below a folder, on the same file system, without following links. Each folder is held by a handle while it is
@@ -61,7 +64,12 @@ export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Pr
       call.signal.throwIfAborted();
       if (entries >= maxEntries || call.hurry()) {
         await reader.close();
-        return { entries, unreadable, cut: entries >= maxEntries ? 'entries' : 'time' };
+        return {
+          entries,
+          unreadable,
+          cut: entries >= maxEntries ? 'entries' : 'time',
+          left: nearest([folder, ...waiting]),
+        };
       }
       const batch = await reader.next(Math.min(batchSize, maxEntries - entries));
       if (batch === undefined) {
@@ -86,8 +94,15 @@ export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Pr
     }
     await reader.close();
   }
-  return { entries, unreadable, cut: undefined };
+  return { entries, unreadable, cut: undefined, left: [] };
 }
+
+/** Returns the folders closest to the beginning of a walk: with them go all those below. */
+const nearest = (folders: readonly Folder<unknown>[]): readonly string[] =>
+  folders
+    .toSorted((a, b) => a.depth - b.depth)
+    .slice(0, maxLeft)
+    .map(({ path }) => path);
 
 interface Batch {
   readonly entries: readonly { readonly name: string; readonly stats: BigIntStats | undefined }[];

@@ -28,6 +28,7 @@ interface Found {
   }[];
   readonly files: readonly { path: string; size_bytes: number }[];
   readonly complete: boolean;
+  readonly not_seen?: readonly string[];
   readonly text: string;
   readonly from: number;
 }
@@ -216,7 +217,9 @@ test('a machine shows of its files what its owner allows, and nothing else by an
         'the folder with the keys is left out',
       );
       const few = await run('disk_usage', { path: `${root}/open`, max_entries: 2 });
-      assert.deepEqual([few.truncated, (few.result as Found).complete], [true, false]);
+      const { complete: isWhole, not_seen: left } = few.result as Found;
+      assert.deepEqual([few.truncated, isWhole], [true, false]);
+      assert.equal(left![0], `${root}/open`, 'what was not seen is named, nearest first');
       assert.match(few.read_on!.hint, /choose a folder further down/);
     },
   );

@@ -5,13 +5,14 @@ import type { WalkReport } from '../../reach/tree-walk.ts';
 /** Returns the note about what a walk has found, and how to see the rest. */
 export function walkNote(
   found: object,
-  { entries, unreadable, cut }: WalkReport,
+  { entries, unreadable, cut, left }: WalkReport,
   deeper: string | undefined,
 ): SkillOutput {
-  const result = { ...found, entries, unreadable, complete: cut === undefined };
   if (cut === undefined) {
-    return { result };
+    return { result: { ...found, entries, unreadable, complete: true } };
   }
+  // First, since a long answer is shortened at its end.
+  const result = { complete: false, not_seen: left, ...found, entries, unreadable };
   const why = cut === 'entries' ? 'The walk stopped at its limit of entries' : 'Its time was over';
   return {
     result,
