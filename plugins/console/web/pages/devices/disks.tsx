@@ -21,25 +21,33 @@ interface Disk {
   readonly used: number | undefined;
   readonly size: number | undefined;
   readonly free: number | undefined;
-  /** Seconds until it is full, if it goes on as in the window. */
-  readonly fullIn: number | undefined;
+  /** Seconds until it is full, if it goes on as in the window; null: its past is too short to say. */
+  readonly fullIn: number | null | undefined;
 }
 
 const roundSeconds = 60;
+/** A disk that was watched for less than half of this has no trend yet. */
+const shortestSeconds = 3_600;
 /** Beyond a year, nobody plans for the day. */
 const longestSeconds = 365 * 86_400;
 
 /** Each mounted disk at the end of the window, and when it will be full. */
 export function Disks({ device, window }: { readonly device: number; readonly window: Window }) {
   const of = `device_id="${device}",fstype!~"tmpfs|ramfs|overlay"`;
-  const length = Math.max(600, 'last' in window ? window.last : Math.ceil(window.to - window.from));
+  const length = Math.max(
+    shortestSeconds,
+    'last' in window ? window.last : Math.ceil(window.to - window.from),
+  );
   const time =
     'last' in window ? Math.floor(Date.now() / 1000 / roundSeconds) * roundSeconds : window.to;
+  const available = `node_filesystem_avail_bytes{${of}}`;
   const ask = (query: string) =>
     useData<Vector>('//prometheus/api/v1/query', { query: { query, time } });
   const sizes = ask(`max by (mountpoint) (node_filesystem_size_bytes{${of}})`);
-  const frees = ask(`max by (mountpoint) (node_filesystem_free_bytes{${of}})`);
-  const trends = ask(`max by (mountpoint) (deriv(node_filesystem_free_bytes{${of}}[${length}s]))`);
+  const frees = ask(`max by (mountpoint) (${available})`);
+  const trends = ask(
+    `max by (mountpoint) (deriv(${available}[${length}s]) and ${available} offset ${shortestSeconds / 2}s)`,
+  );
   const shares = ask(`max by (mountpoint) (node_filesystem_used_percent{${of}})`);
   const [size, free, trend, share] = [sizes, frees, trends, shares].map(
     ({ value }) => value && byMount(value),
@@ -48,14 +56,15 @@ export function Disks({ device, window }: { readonly device: number; readonly wi
     size &&
     [...size.keys()].map((mount): Disk => {
       const left = free?.get(mount);
-      const change = trend?.get(mount) ?? 0;
-      const until = left !== undefined && change < 0 ? left / -change : undefined;
+      const change = trend?.get(mount);
+      const until =
+        left !== undefined && change !== undefined && change < 0 ? left / -change : Infinity;
       return {
         mount,
         used: share?.get(mount),
         size: size.get(mount),
         free: left,
-        fullIn: until !== undefined && until < longestSeconds ? until : undefined,
+        fullIn: change === undefined ? null : until < longestSeconds ? until : undefined,
       };
     });
   return (
@@ -106,6 +115,10 @@ const columns: readonly Column<Disk>[] = [
     head: text.fullIn,
     width: '120px',
     cell: ({ fullIn }) =>
-      fullIn === undefined ? <span class="soft">{text.notFilling}</span> : duration(fullIn),
+      typeof fullIn === 'number' ? (
+        duration(fullIn)
+      ) : (
+        <span class="soft">{fullIn === null ? text.noTrend : text.notFilling}</span>
+      ),
   },
 ];

@@ -205,6 +205,7 @@ export const hostViews = words('host-views', {
   size: 'Size',
   fullIn: 'Full in',
   notFilling: 'not filling up',
+  noTrend: 'not known yet',
   noDisks: 'Not measured: no figures of disks arrived in this time range.',
   now: 'On the host now',
   units: 'Units',
