@@ -65,7 +65,7 @@ export default definePlugin({
         ['result'],
       ),
     });
-    ctx.health.check('the own heartbeat is delivered', () => own.status());
+    ctx.health.check('own heartbeat', () => own.status());
     return { reports, own };
 
     async function settled(work: () => Promise<void>): Promise<void> {

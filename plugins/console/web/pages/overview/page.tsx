@@ -257,9 +257,9 @@ function Cards() {
 
 function OwnHealth() {
   const { value, error } = useData<{
-    parts: readonly { part: string; ok: boolean; detail?: string }[];
+    parts: readonly { part: string; ok: boolean; state?: string; detail?: string }[];
   }>('//readyz', { every: 15_000 });
-  const bad = value?.parts.filter(({ ok }) => !ok) ?? [];
+  const bad = value?.parts.filter(({ ok, state }) => !ok || state === 'degraded') ?? [];
   return (
     <Section title={text.ownHealth}>
       {value === undefined ? (
@@ -268,9 +268,9 @@ function OwnHealth() {
         <p class="soft calm">{text.healthy}</p>
       ) : (
         <ul class="list tall">
-          {bad.map(({ part, detail }) => (
+          {bad.map(({ part, ok, detail }) => (
             <li key={part}>
-              <Mark tone="critical" /> {part} <span class="soft">{detail}</span>
+              <Mark tone={ok ? 'warning' : 'critical'} /> {part} <span class="soft">{detail}</span>
             </li>
           ))}
         </ul>
