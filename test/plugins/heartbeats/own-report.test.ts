@@ -109,6 +109,5 @@ test('svc that is not ready reports a failure with its reasons, and repeats what
 /** What the health of the own report says while it fails. */
 async function ownHealth(house: TestHost): Promise<string | null> {
   const { items } = await house.json('/api/v1/health');
-  return items.find(({ label }: { label: string }) => label === 'own heartbeat')
-    .detail;
+  return items.find(({ label }: { label: string }) => label === 'own heartbeat').detail;
 }
