@@ -70,10 +70,15 @@ const Named = Type.Object({
   content: Type.String(),
 });
 
-const Measured = Type.Object({
+/** Extent of a measure, whatever it is of. */
+const extent = {
   measured_at: Type.String({ format: 'date-time' }),
   documents: Type.Integer(),
   questions: Type.Integer({ description: '0: too few documents to measure' }),
+};
+
+const Measured = Type.Object({
+  ...extent,
   words: Type.Number({
     description:
       'Share of questions that keywords alone answer within the first three results, from 0 to 1',
@@ -90,9 +95,7 @@ const Reranking = Type.Object({
   }),
   measure: Type.Union([
     Type.Object({
-      measured_at: Type.String({ format: 'date-time' }),
-      documents: Type.Integer(),
-      questions: Type.Integer({ description: '0: too few documents to measure' }),
+      ...extent,
       before: Type.Number({
         description:
           'Share of questions answered within the first three results without the model, from 0 to 1',

@@ -1,11 +1,10 @@
 import { DueWork } from 'svc/flow';
 import type { Logger, Tables, ThreadHandle } from 'svc/sdk';
 
-import { ChangeLog } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
-import { analysisNumber } from '../search/analyze.ts';
 import type { Trial, TrialAnswer } from '../search/held-out.ts';
 import type { TryRequest } from '../search/searcher.ts';
+import { KeptMeasure, type MeasureBase } from './kept-measure.ts';
 import { foundFirst, leastTrials, weightFrom, weights } from './weight.ts';
 
 export interface MeasureParts {
@@ -25,11 +24,7 @@ export interface MeasureParts {
 }
 
 /** Search of this base measured against questions of its own, with words alone and with a model. */
-export interface Measured {
-  readonly model: string;
-  readonly analysis: number;
-  readonly documents: number;
-  readonly measured_at: number;
+export interface Measured extends MeasureBase {
   /** Number of questions: titles and sentences that were withheld. */
   readonly questions: number;
   /** Share of them whose document is among the first three, by words alone. */
@@ -41,14 +36,10 @@ export interface Measured {
   readonly weight: number;
 }
 
-/** State key of the last measure. */
-const key = 'measure';
 const maxDocs = 60;
 const atOnce = 20;
 const tryMs = 10_000;
 const retryMs = 5 * 60_000;
-/** A base that grew or shrank by this share is another one. */
-const another = 0.2;
 
 /**
  * Measure of what a model adds to the words. A hybrid search uses its weight; before there is one,
@@ -57,11 +48,12 @@ const another = 0.2;
 export class Measure {
   readonly #parts: MeasureParts;
   readonly #loop: DueWork;
+  readonly #kept: KeptMeasure<Measured>;
   #model: string | undefined;
-  #last: Measured | undefined;
 
   constructor(parts: MeasureParts) {
     this.#parts = parts;
+    this.#kept = new KeptMeasure(parts.tables, 'measure');
     this.#loop = new DueWork({
       work: (signal) => this.#bring(signal),
       failed: (error, cause) =>
@@ -76,9 +68,7 @@ export class Measure {
 
   /** The last measure of this model; undefined if there is none. */
   of(model: string | null): Measured | undefined {
-    return this.#last?.model === model && this.#last.analysis === analysisNumber
-      ? this.#last
-      : undefined;
+    return this.#kept.of(model);
   }
 
   weight(model: string): number {
@@ -93,16 +83,15 @@ export class Measure {
 
   /** Runs until the plugin stops. */
   async run(signal: AbortSignal): Promise<void> {
-    const kept = await new ChangeLog(this.#parts.tables.read).state(key);
-    this.#last = kept === undefined ? undefined : (JSON.parse(kept) as Measured);
+    await this.#kept.load();
     await this.#loop.run(signal);
   }
 
   async #bring(signal: AbortSignal): Promise<void> {
-    const { search, documents, log, now, tables } = this.#parts;
+    const { search, documents, log, now } = this.#parts;
     const model = this.#model;
     const count = await documents();
-    if (model === undefined || !this.#isAnother(model, count)) {
+    if (model === undefined || !this.#kept.isDue(model, count)) {
       return;
     }
     const trials = await search.call<readonly Trial[]>('trials', { limit: maxDocs });
@@ -112,9 +101,8 @@ export class Measure {
     }
     const weight = weightFrom(places);
     const at = (wanted: number): number => foundFirst(places, weights.indexOf(wanted));
-    this.#last = {
+    const measured = await this.#kept.keep({
       model,
-      analysis: analysisNumber,
       documents: count,
       measured_at: Math.floor(now()),
       questions: places.length,
@@ -122,18 +110,8 @@ export class Measure {
       used: at(weight),
       equal: at(1),
       weight,
-    };
-    const text = JSON.stringify(this.#last);
-    await tables.write((tx) => new ChangeLog(tx).setState(key, text));
-    log.info({ event: 'knowledge.measured', ...this.#last }, 'embedding model measured');
-  }
-
-  #isAnother(model: string, documents: number): boolean {
-    const before = this.of(model);
-    return (
-      before === undefined ||
-      Math.abs(documents - before.documents) > another * Math.max(1, before.documents)
-    );
+    });
+    log.info({ event: 'knowledge.measured', ...measured }, 'embedding model measured');
   }
 
   /** A few trials at a time; undefined when the model has changed meanwhile. */

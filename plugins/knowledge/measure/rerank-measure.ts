@@ -1,11 +1,10 @@
 import { DueWork } from 'svc/flow';
 import type { Logger, Tables, ThreadHandle } from 'svc/sdk';
 
-import { ChangeLog } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
-import { analysisNumber } from '../search/analyze.ts';
 import type { Trial } from '../search/held-out.ts';
 import type { Found } from '../search/searcher.ts';
+import { KeptMeasure, type MeasureBase } from './kept-measure.ts';
 import { leastTrials } from './weight.ts';
 
 export interface RerankMeasureParts {
@@ -29,11 +28,7 @@ export interface RerankMeasureParts {
 }
 
 /** Gain from the order of a chat model, measured with questions that this base asks itself. */
-export interface RerankMeasured {
-  readonly model: string;
-  readonly analysis: number;
-  readonly documents: number;
-  readonly measured_at: number;
+export interface RerankMeasured extends MeasureBase {
   /** Number of questions; fewer than can tell anything: too few documents. */
   readonly questions: number;
   /** Share of them whose document is among the first three, without the model and with it. */
@@ -42,7 +37,6 @@ export interface RerankMeasured {
   readonly helps: boolean;
 }
 
-const key = 'rerank_measure';
 const maxDocs = 40;
 /** Questions that are paid for. */
 const maxAsked = 60;
@@ -50,7 +44,6 @@ const tryMs = 10_000;
 const retryMs = 30 * 60_000;
 /** Standard errors that a gain must exceed. */
 const certain = 2;
-const another = 0.2;
 
 /** Places of a document, counted from 1; 0 if it is not found. */
 export interface RerankPlaces {
@@ -62,10 +55,11 @@ export interface RerankPlaces {
 export class RerankMeasure {
   readonly #parts: RerankMeasureParts;
   readonly #loop: DueWork;
-  #last: RerankMeasured | undefined;
+  readonly #kept: KeptMeasure<RerankMeasured>;
 
   constructor(parts: RerankMeasureParts) {
     this.#parts = parts;
+    this.#kept = new KeptMeasure(parts.tables, 'rerank_measure');
     this.#loop = new DueWork({
       work: (signal) => this.#bring(signal),
       failed: (error, cause) =>
@@ -80,9 +74,7 @@ export class RerankMeasure {
 
   /** The last measure of this model; undefined if there is none. */
   of(model: string): RerankMeasured | undefined {
-    return this.#last?.model === model && this.#last.analysis === analysisNumber
-      ? this.#last
-      : undefined;
+    return this.#kept.of(model);
   }
 
   helps(model: string): boolean {
@@ -96,37 +88,27 @@ export class RerankMeasure {
 
   /** Runs until the plugin stops. */
   async run(signal: AbortSignal): Promise<void> {
-    const kept = await new ChangeLog(this.#parts.tables.read).state(key);
-    this.#last = kept === undefined ? undefined : (JSON.parse(kept) as RerankMeasured);
+    await this.#kept.load();
     await this.#loop.run(signal);
   }
 
   async #bring(signal: AbortSignal): Promise<void> {
-    const { documents, log, now, tables } = this.#parts;
+    const { documents, log, now } = this.#parts;
     const model = this.#parts.model();
     const count = await documents();
-    const before = this.of(model);
-    if (
-      model === '' ||
-      count === undefined ||
-      (before !== undefined &&
-        Math.abs(count - before.documents) <= another * Math.max(1, before.documents))
-    ) {
+    if (model === '' || count === undefined || !this.#kept.isDue(model, count)) {
       return;
     }
     const places = await this.#places(model, signal);
-    this.#last = {
+    const measured = await this.#kept.keep({
       model,
-      analysis: analysisNumber,
       documents: count,
       measured_at: Math.floor(now()),
       questions: places.length,
       ...verdict(places),
-    };
-    const text = JSON.stringify(this.#last);
-    await tables.write((tx) => new ChangeLog(tx).setState(key, text));
+    });
     log.info(
-      { event: 'knowledge.rerank_measured', ...this.#last },
+      { event: 'knowledge.rerank_measured', ...measured },
       'model that reorders search results measured',
     );
   }
