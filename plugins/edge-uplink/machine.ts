@@ -16,7 +16,7 @@ export interface Machine {
 const remedies: Readonly<Record<string, string>> = {
   'machine.json': 'The manager recognizes this machine by its key',
   'machine.key':
-    'The manager refuses the new key until somebody runs "svc edge resolve" for this edge',
+    'The manager refuses the new key until an operator runs "svc edge resolve" for this edge',
 };
 
 /** Returns the identity of this host, at this start. */

@@ -56,7 +56,7 @@ export async function run({
         const isLost = !state || !hasAll(state, acknowledged);
         assert.ok(
           isTold || !isLost,
-          `round ${round}: a bit at ${at} of ${bytes} has cost acknowledged writes, and nobody is told`,
+          `round ${round}: a bit at ${at} of ${bytes} cost acknowledged writes, and no message says so`,
         );
         outcome.flips += 1;
         outcome.lost += isLost ? 1 : 0;

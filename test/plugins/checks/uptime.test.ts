@@ -72,6 +72,7 @@ test('checks of a group have an uptime of their own; a badge is public only wher
   );
   assert.match(await badge.text(), /<title>web: up<\/title>/);
   assert.match(await (await stranger('web?show=uptime&days=7')).text(), /web: 100 % in 7 d/);
+  assert.match(await (await stranger('web?label=The%20shop')).text(), /<title>The shop: up</);
   const [hidden, unknown] = [await stranger('pay'), await stranger('pax')];
   assert.deepEqual([hidden.status, unknown.status], [404, 404]);
   assert.equal(

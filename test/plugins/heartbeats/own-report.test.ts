@@ -101,7 +101,7 @@ test('svc that is not ready reports a failure with its reasons, and repeats what
   assert.deepEqual(own.status(), { ok: true });
 
   address = '';
-  assert.equal(await after(minute), 4, 'without an address nobody is told');
+  assert.equal(await after(minute), 4, 'without an address, nothing is sent');
   address = 'https://other.example.org/x';
   assert.equal(await after(0), 5, 'a new address is told at once');
 });
