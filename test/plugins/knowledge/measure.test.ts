@@ -165,7 +165,11 @@ test('a chat model reorders the first results once it was measured to help, and 
   assert.ok(poor.measure.questions >= 24 && asked.length >= 12 && asked.length <= 60);
   assert.ok(poor.measure.after <= poor.measure.before);
   const paid = asked.length;
-  assert.deepEqual(await order(), ['abcdef', false], 'a model without a measured gain reorders nothing');
+  assert.deepEqual(
+    await order(),
+    ['abcdef', false],
+    'a model without a measured gain reorders nothing',
+  );
   assert.equal(asked.length, paid);
 
   const wise = await measured('openai/wise');
