@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { Parcel } from 'svc/contracts/edge-uplink';
-import { type HealthReport, isSvcError, messageOf, type PluginContext } from 'svc/sdk';
+import { type HealthReport, isSvcError, messageOf, type PluginContext, timestamp } from 'svc/sdk';
 
 import { budgetOf, DiskBuffer, type Lane, lanes } from './buffer/disk-buffer.ts';
 import type { Next } from './buffer/queue.ts';
@@ -73,6 +73,11 @@ export class Shipment {
         share,
       ),
       onDrop: (lane, items, reason) => dropped.add(items, { lane, reason }),
+      onDamage: ({ lane, file, bytes, from, to }) =>
+        ctx.log.error(
+          { event: 'uplink.buffer_damaged', lane, file, bytes, from: timeOf(from), to: timeOf(to) },
+          'the buffer is damaged; unsent data is lost, with when the data before and after it was left; check the disk',
+        ),
     });
     ctx.scope.defer('buffer', () => buffer.close());
     const shipment = new Shipment(ctx, buffer, credentials, random);
@@ -185,3 +190,5 @@ export class Shipment {
 }
 
 const later = (reason: string): PushOutcome => ({ kind: 'later', reason, afterMs: undefined });
+
+const timeOf = (at: number | undefined): string => (at === undefined ? 'unknown' : timestamp(at));

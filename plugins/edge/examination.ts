@@ -40,6 +40,11 @@ export const edgeExamination = (
         detail: 'have an invalid policy.yaml, so they collect less than they should',
         fix: 'correct the line that "svc edge show ID" names, on the machine itself',
       },
+      {
+        them: all.filter(({ buffer }) => (buffer?.damaged.length ?? 0) > 0),
+        detail: 'have lost unsent data to a damaged buffer',
+        fix: 'look at the times and files that "svc edge show ID" names, and check the disk of the machine',
+      },
     ].filter(({ them }) => them.length > 0);
     if (wrong.length > 0) {
       return {

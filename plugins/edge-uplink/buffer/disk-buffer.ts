@@ -2,10 +2,11 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Signal } from 'svc/contracts/edge-uplink';
+import type { BufferEvent } from 'svc/edge-protocol';
 import { type Clock, messageOf, type Scope, timestamp } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { type Next, Queue } from './queue.ts';
+import { type Loss, type Next, Queue } from './queue.ts';
 import { type RecordHead, writeRecord } from './record.ts';
 
 /** Lanes by priority; the first one is sent first and dropped last. */
@@ -21,7 +22,15 @@ export interface BufferOptions {
   /** Never more than this on the disk. */
   readonly maxBytes: number;
   readonly onDrop?: (lane: Lane, items: number, reason: DropReason) => void;
+  readonly onDamage?: (damage: LaneLoss) => void;
 }
+
+export interface LaneLoss extends Loss {
+  readonly lane: Lane;
+}
+
+/** Max losses that the status names; the others are counted. */
+const maxNamed = 8;
 
 const groupMs = 1_000;
 /** Max memory of writes that wait for the disk. */
@@ -32,6 +41,7 @@ export class DiskBuffer {
   readonly #options: BufferOptions;
   readonly #queues: ReadonlyMap<Lane, Queue>;
   readonly #dropped = new Map<string, number>();
+  readonly #damaged: LaneLoss[] = [];
   readonly #wakers = new Map<Lane, () => void>();
   #turn: Promise<unknown> = Promise.resolve();
   #group: { done: Promise<void>; finish: (error?: unknown) => void } | undefined;
@@ -45,10 +55,14 @@ export class DiskBuffer {
 
   static async open(options: BufferOptions): Promise<DiskBuffer> {
     const queues = new Map<Lane, Queue>();
+    const losses: LaneLoss[] = [];
     for (const lane of lanes) {
-      queues.set(lane, await Queue.open(join(options.folder, lane)));
+      const lost = (loss: Loss): void => void losses.push({ lane, ...loss });
+      queues.set(lane, await Queue.open(join(options.folder, lane), lost));
     }
-    return new DiskBuffer(options, queues);
+    const buffer = new DiskBuffer(options, queues);
+    losses.forEach((loss) => buffer.#lose(loss));
+    return buffer;
   }
 
   /** Resolves once it is durable: at once where that is urgent, within a second otherwise. */
@@ -83,7 +97,7 @@ export class DiskBuffer {
 
   next(lane: Lane, replay: boolean): Promise<Next | undefined> {
     return this.#inTurn(() =>
-      this.#queue(lane).next(replay, (items) => this.#drop(lane, items, 'damaged')),
+      this.#queue(lane).next(replay, (loss) => this.#lose({ lane, ...loss })),
     );
   }
 
@@ -111,7 +125,7 @@ export class DiskBuffer {
   }
 
   /** The payload of the event `buffer`. */
-  get status(): { dropped: number; queued_bytes: number; oldest_at: string | null } {
+  get status(): BufferEvent {
     const oldest = Math.min(
       ...[...this.#queues.values()].map((queue) => queue.oldestAt ?? Infinity),
     );
@@ -122,6 +136,13 @@ export class DiskBuffer {
         0,
       ),
       oldest_at: oldest === Infinity ? null : timestamp(oldest),
+      damaged: this.#damaged.map(({ lane, file, bytes, from, to }) => ({
+        lane,
+        file: file.slice(0, 1_000),
+        bytes,
+        from: instant(from),
+        to: instant(to),
+      })),
     };
   }
 
@@ -192,6 +213,14 @@ export class DiskBuffer {
     }
   }
 
+  /** How many items a damaged record held is unknown; one at least. */
+  #lose(loss: LaneLoss): void {
+    this.#damaged.push(loss);
+    this.#damaged.splice(0, this.#damaged.length - maxNamed);
+    this.#drop(loss.lane, 1, 'damaged');
+    this.#options.onDamage?.(loss);
+  }
+
   #openGroup() {
     let finish!: (error?: unknown) => void;
     const done = new Promise<void>((resolve, reject) => {
@@ -229,6 +258,9 @@ export class DiskBuffer {
     return this.#queues.get(lane)!;
   }
 }
+
+const instant = (at: number | undefined): string | null =>
+  at === undefined ? null : timestamp(at);
 
 /** Returns the part of the disk that the buffer may use. */
 export function budgetOf(folder: string, maxBytes: number, share: number): number {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 
 import { readText, writeText } from 'svc/tunnel';
 
+import { crc32c } from './crc32c.ts';
 import { cutBefore, isBefore, type Place, type Range, readRanges, split } from './ranges.ts';
 import type { BufferRecord } from './record.ts';
-import { countItems, recordAt, scan, type Segment } from './segment.ts';
+import { countItems, type Damage, recordAt, scan, type Segment } from './segment.ts';
 
 export const segmentBytes = 1024 * 1024;
 const segmentName = /^(\d{10})\.seg$/;
@@ -20,6 +21,14 @@ export interface Next {
   readonly range: Range;
   readonly end: Place;
 }
+
+/** Unsent bytes that are lost, because the file no longer holds the records that they were. */
+export interface Loss extends Pick<Damage, 'from' | 'to'> {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+type OnLoss = (loss: Loss) => void;
 
 /** One signal's records on disk, in the order they came. Writers take turns; reading and writing do not meet. */
 export class Queue {
@@ -35,11 +44,15 @@ export class Queue {
     this.#folder = folder;
   }
 
-  /** Finds what an earlier process left, and cuts what its end has torn. `damaged` hears of bytes that are no records. */
-  static async open(folder: string): Promise<Queue> {
+  /**
+   * Finds what an earlier process left, and cuts what its end has torn. `lost` is called for a tail
+   * that was whole once.
+   */
+  static async open(folder: string, lost: OnLoss): Promise<Queue> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const queue = new Queue(folder);
     const names = (await readdir(folder)).filter((name) => segmentName.test(name)).sort();
+    let cut: Damage | undefined;
     for (const [index, name] of names.entries()) {
       const file = join(folder, name);
       const seq = Number(segmentName.exec(name)![1]);
@@ -48,13 +61,18 @@ export class Queue {
         queue.#segments.push({ seq, file, size: length, items: undefined, firstAt: undefined });
         continue;
       }
-      const { size, items, firstAt } = await scan(file);
+      const { size, items, firstAt, damage } = await scan(file);
       if (size < length) {
         await truncate(file, size);
       }
+      cut = damage.find(({ at }) => at === size);
       queue.#segments.push({ seq, file, size, items, firstAt });
     }
     queue.#ranges = cutBefore(await queue.#recall(), queue.#segments[0]?.seq ?? 0);
+    const last = queue.#segments.at(-1);
+    if (cut && last && queue.#isUnsent(last.seq, cut)) {
+      lost(lossOf(last.file, cut));
+    }
     const end = queue.#end();
     // A position beyond the end belongs to a torn tail.
     queue.#ranges = queue.#ranges.map(({ from, to }) => ({
@@ -131,7 +149,7 @@ export class Queue {
     if (this.#moved) {
       this.#moved = false;
       try {
-        writeText(join(this.#folder, 'left.json'), JSON.stringify(this.#ranges), false);
+        writeText(join(this.#folder, 'left.json'), sealed(JSON.stringify(this.#ranges)), false);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
           throw error;
@@ -147,7 +165,7 @@ export class Queue {
    * Returns the next record, new ones first; `replay` also allows those that have waited. `lost` is
    * called for corrupt bytes.
    */
-  async next(replay: boolean, lost: (items: number) => void): Promise<Next | undefined> {
+  async next(replay: boolean, lost: OnLoss): Promise<Next | undefined> {
     const [fresh] = this.#ranges.slice(-1) as [Range];
     const waited = this.#ranges.length > 1 ? this.#ranges[0] : undefined;
     const next =
@@ -217,11 +235,7 @@ export class Queue {
     this.#reading = undefined;
   }
 
-  async #read(
-    range: Range,
-    replayed: boolean,
-    lost: (items: number) => void,
-  ): Promise<Next | undefined> {
+  async #read(range: Range, replayed: boolean, lost: OnLoss): Promise<Next | undefined> {
     for (;;) {
       const segment = this.#segments.find(({ seq }) => seq >= range.from.seq);
       const end = range.to ?? this.#end();
@@ -244,19 +258,44 @@ export class Queue {
         };
       }
       if (found === 'damaged') {
-        lost(1);
+        await this.#passOver(range, segment, offset, lost);
+        continue;
       }
-      if (segment.seq >= end.seq && found !== 'damaged') {
+      if (segment.seq >= end.seq) {
         return undefined;
       }
-      await this.left({
-        range,
-        end:
-          segment === this.#segments.at(-1)
-            ? { seq: segment.seq, offset: segment.size }
-            : { seq: segment.seq + 1, offset: 0 },
-      });
+      await this.left({ range, end: { seq: segment.seq + 1, offset: 0 } });
     }
+  }
+
+  /** Moves the range behind what is no record at `offset`, and tells what is lost with it. */
+  async #passOver(
+    range: Range,
+    { seq, file, size }: Segment,
+    offset: number,
+    lost: OnLoss,
+  ): Promise<void> {
+    const { damage, size: whole } = await scan(file);
+    const here =
+      damage.find(({ at, end }) => at <= offset && offset < end) ??
+      (offset >= whole ? { at: offset, end: size, from: undefined, to: undefined } : undefined);
+    if (here === undefined) {
+      // All is well there, so the place that was remembered is wrong: the manager notices what comes twice.
+      range.from = { seq, offset: 0 };
+      return;
+    }
+    lost(lossOf(file, here));
+    await this.left({ range, end: { seq, offset: Math.min(here.end, size) } });
+  }
+
+  #isUnsent(seq: number, { at, end }: Damage): boolean {
+    const [begins, ends] = [
+      { seq, offset: at },
+      { seq, offset: end },
+    ];
+    return this.#ranges.some(
+      ({ from, to }) => isBefore(from, ends) && (to === undefined || isBefore(begins, to)),
+    );
   }
 
   async #reader({ seq, file }: Segment): Promise<FileHandle> {
@@ -321,7 +360,7 @@ export class Queue {
   async #recall(): Promise<Range[]> {
     const text = readText(join(this.#folder, 'left.json'));
     try {
-      const ranges = text === undefined ? undefined : readRanges(JSON.parse(text));
+      const ranges = text === undefined ? undefined : readRanges(JSON.parse(opened(text)));
       if (ranges) {
         return ranges;
       }
@@ -330,4 +369,23 @@ export class Queue {
     }
     return [{ from: { seq: this.#segments[0]?.seq ?? 1, offset: 0 }, to: undefined }];
   }
+}
+
+const lossOf = (file: string, { at, end, from, to }: Damage): Loss => ({
+  file,
+  bytes: end - at,
+  from,
+  to,
+});
+
+/** A damaged place could pass over what is unsent: the text is followed by its checksum. */
+const sealed = (text: string): string => `${text}\n${crc32c(Buffer.from(text)).toString(16)}`;
+
+/** Returns what was sealed; earlier agents wrote it without a checksum. */
+function opened(text: string): string {
+  const [content = '', checksum] = text.split('\n');
+  if (checksum !== undefined && sealed(content) !== text) {
+    throw new Error('the checksum is not that of the text');
+  }
+  return content;
 }

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
+import { crc32c } from './crc32c.ts';
 import {
   type BufferRecord,
   prefixBytes,
@@ -44,32 +45,99 @@ export async function recordAt(
   return record ? { record, next: offset + prefixBytes + prefix.payload } : 'damaged';
 }
 
-/**
- * Scans a segment, ignoring a partial record that a kill left at the end: returns where the last
- * whole one ends, and what there is up to there.
- */
-export async function scan(
-  file: string,
-  from = 0,
-): Promise<{ size: number; items: number; firstAt: number | undefined }> {
+/** Bytes of a segment that are no record, though they were once written as one. */
+export interface Damage {
+  readonly at: number;
+  readonly end: number;
+  /** When the whole records before and after it were left here, in milliseconds since the epoch. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+export interface Scanned {
+  /** Where the last whole record ends; what follows is the record that a kill has torn, or damage. */
+  readonly size: number;
+  readonly items: number;
+  readonly firstAt: number | undefined;
+  readonly damage: readonly Damage[];
+}
+
+/** Scans a segment: passes over damage to the next whole record. */
+export async function scan(file: string): Promise<Scanned> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    let at = from;
+    const damage: Damage[] = [];
+    let at = 0;
     let items = 0;
     let firstAt: number | undefined;
+    let before: number | undefined;
     for (;;) {
       const found = await recordAt(handle, at, size);
-      if (found === undefined || found === 'damaged') {
-        return { size: at, items, firstAt };
+      if (found === undefined) {
+        return { size: at, items, firstAt, damage };
       }
-      items += found.record.head.items;
-      firstAt ??= found.record.head.at;
-      at = found.next;
+      if (found !== 'damaged') {
+        items += found.record.head.items;
+        before = found.record.head.at;
+        firstAt ??= before;
+        at = found.next;
+        continue;
+      }
+      const next = await recordAfter(handle, at, size);
+      if (next === undefined) {
+        const isTorn = isTornTail(await readExactly(handle, at, size - at));
+        const tail = { at, end: size, from: before, to: undefined };
+        return { size: at, items, firstAt, damage: isTorn ? damage : [...damage, tail] };
+      }
+      damage.push({ at, end: next.at, from: before, to: next.record.head.at });
+      at = next.at;
     }
   } finally {
     await handle.close();
   }
+}
+
+/** Every record begins so, after its prefix. */
+const headBegins = Buffer.from('{"to":');
+
+/** Finds the next whole record behind a damaged one at `offset`. */
+async function recordAfter(
+  handle: FileHandle,
+  offset: number,
+  size: number,
+): Promise<{ readonly at: number; readonly record: BufferRecord } | undefined> {
+  const prefix = readPrefix(await readExactly(handle, offset, prefixBytes));
+  const ends = offset + prefixBytes + (prefix?.payload ?? 0);
+  const following = prefix ? await recordAt(handle, ends, size) : undefined;
+  if (following !== undefined && following !== 'damaged') {
+    return { at: ends, record: following.record };
+  }
+  // The length itself is damaged: only the form of a record shows where the next one begins.
+  const rest = await readExactly(handle, offset, size - offset);
+  let head = rest.indexOf(headBegins, prefixBytes + 1);
+  while (head !== -1) {
+    const at = offset + head - prefixBytes;
+    const found = at > offset ? await recordAt(handle, at, size) : undefined;
+    if (found !== undefined && found !== 'damaged') {
+      return { at, record: found.record };
+    }
+    head = rest.indexOf(headBegins, head + 1);
+  }
+  return undefined;
+}
+
+/**
+ * Tells a write that a kill or a power cut has ended, which nobody was told to be durable, from a
+ * whole record that was damaged later.
+ */
+function isTornTail(tail: Buffer): boolean {
+  if (tail.length < prefixBytes || tail.every((byte) => byte === 0)) {
+    return true;
+  }
+  const prefix = readPrefix(tail);
+  const isWhole = crc32c(tail.subarray(8)) === tail.readUInt32LE(4);
+  return prefix !== undefined && prefixBytes + prefix.payload > tail.length && !isWhole;
 }
 
 /**

@@ -70,8 +70,19 @@ export class BufferReports implements Receiver {
 
   receive(record: EdgeRecord, report: unknown): void {
     if (this.#fits(report)) {
-      const { dropped, queued_bytes, oldest_at } = report;
-      record.buffer = { dropped, queued_bytes, oldest_at };
+      const { dropped, queued_bytes, oldest_at, damaged = [] } = report;
+      record.buffer = {
+        dropped,
+        queued_bytes,
+        oldest_at,
+        damaged: damaged.map(({ lane, file, bytes, from, to }) => ({
+          lane: oneLine(lane, 20),
+          file: oneLine(file, 1_000),
+          bytes,
+          from,
+          to,
+        })),
+      };
     }
   }
 }

@@ -59,7 +59,7 @@ export interface EdgeRecord {
   wishes: Map<string, Wish> | undefined;
   health: Map<string, PluginHealth> | undefined;
   /** Amount of its data that waits on its disk, or was lost there. */
-  buffer: BufferEvent | undefined;
+  buffer: Required<BufferEvent> | undefined;
   /** Problem with the policy of its host. */
   policyProblem: string | undefined;
   /** Digest of the host info that is stored. */

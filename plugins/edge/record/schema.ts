@@ -126,7 +126,24 @@ export const EdgeItem = Type.Object({
   ),
   buffer: orNull(
     Type.Object(
-      { dropped: Type.Integer(), queued_bytes: Type.Integer(), oldest_at: orNull(Timestamp) },
+      {
+        dropped: Type.Integer(),
+        queued_bytes: Type.Integer(),
+        oldest_at: orNull(Timestamp),
+        damaged: Type.Array(
+          Type.Object({
+            lane: Type.String({ description: 'metrics, logs, traces or events' }),
+            file: Type.String(),
+            bytes: Type.Integer(),
+            from: orNull(Timestamp),
+            to: orNull(Timestamp),
+          }),
+          {
+            description:
+              'Damaged parts of its files since the agent started: what they held was not sent and is lost. From and to are the times at which the records before and after were queued; null: there is none.',
+          },
+        ),
+      },
       {
         description:
           "Data queued on the edge's disk and data dropped there, as of its last report; null: no report yet",

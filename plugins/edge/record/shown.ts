@@ -1,4 +1,4 @@
-import type { HostInfo } from 'svc/edge-protocol';
+import type { BufferDamage, HostInfo } from 'svc/edge-protocol';
 import { type Principal, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -118,7 +118,7 @@ function shownEdge(
 
 /** Returns what the agent cannot do, and what is wrong with its machine. */
 function noticeOf(
-  { health, tunnel, wishes, policyProblem }: EdgeRecord,
+  { health, tunnel, wishes, policyProblem, buffer }: EdgeRecord,
   neighbours: readonly EdgeRecord[],
 ): string | null {
   const troubles = tunnel
@@ -131,9 +131,23 @@ function noticeOf(
   const said = [
     ...(neighbours.length > 0 ? [neighboursNotice(neighbours)] : []),
     ...(tunnel && policyProblem !== undefined ? [policyProblem] : []),
+    ...(buffer?.damaged ?? []).map(damageNotice),
     ...troubles,
   ];
   return said.length === 0 ? null : said.join('; ');
+}
+
+const damageNotice = ({ lane, file, bytes, from, to }: BufferDamage): string =>
+  `${bytes} bytes of unsent ${lane} ${spanOf(from, to)} are lost: ${file} is damaged; check the disk of that machine`;
+
+function spanOf(from: string | null, to: string | null): string {
+  if (from !== null && to !== null) {
+    return `from between ${from} and ${to}`;
+  }
+  if (from !== null) {
+    return `from after ${from}`;
+  }
+  return to === null ? 'of unknown time' : `from before ${to}`;
 }
 
 /** Why it watches no device: what the directory said, or what has not happened yet. */

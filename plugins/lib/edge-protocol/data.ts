@@ -9,11 +9,25 @@ import { orNull, Timestamp } from './fields.ts';
  * may come twice. Only `host_info` binds the edge to a device.
  */
 
+/**
+ * Unsent records that a file of the buffer no longer holds; those before and after them were left
+ * there at the two times.
+ */
+export const BufferDamage = Type.Object({
+  lane: Type.String({ maxLength: 20 }),
+  file: Type.String({ maxLength: 1_000 }),
+  bytes: Type.Integer({ minimum: 0 }),
+  from: orNull(Timestamp),
+  to: orNull(Timestamp),
+});
+export type BufferDamage = Static<typeof BufferDamage>;
+
 /** Event `buffer`: what of the data plane waits on the edge's disk, and what was lost there since it started. */
 export const BufferEvent = Type.Object({
   dropped: Type.Integer({ minimum: 0 }),
   queued_bytes: Type.Integer({ minimum: 0 }),
   oldest_at: orNull(Timestamp),
+  damaged: Type.Optional(Type.Array(BufferDamage, { maxItems: 16 })),
 });
 export type BufferEvent = Static<typeof BufferEvent>;
 

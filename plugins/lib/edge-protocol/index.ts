@@ -13,6 +13,7 @@ export {
   UpgradeStateEvent,
 } from './agent.ts';
 export {
+  BufferDamage,
   BufferEvent,
   ClockEvent,
   HostSnapshot,

@@ -116,6 +116,26 @@ test('agents on one machine, and what an agent cannot do, are told with the edge
   await ask('PUT', `/edges/${seventh.id}/plugins/sample`, { enabled: false });
   await until('all is well', async () => (await edge(seventh.id)).notice === null);
 
+  const lost = {
+    lane: 'metrics',
+    file: '/var/lib/svc-edge/wal/1.seg',
+    bytes: 900,
+    from: '2026-11-22T00:00:00.000Z',
+    to: null,
+  };
+  const waiting = { dropped: 1, queued_bytes: 0, oldest_at: null };
+  seventh.session.emit('buffer', { ...waiting, damaged: [lost] });
+  await until('the loss is told', async () => (await edge(seventh.id)).notice !== null);
+  assert.equal(
+    (await edge(seventh.id)).notice,
+    '900 bytes of unsent metrics from after 2026-11-22T00:00:00.000Z are lost: /var/lib/svc-edge/wal/1.seg is damaged; check the disk of that machine',
+  );
+  assert.deepEqual((await edge(seventh.id)).buffer, { ...waiting, damaged: [lost] });
+  const [examined] = (await ask('GET', '/doctor')).body.items.filter(
+    ({ subject }: { subject: string }) => subject === 'edges',
+  );
+  assert.match(examined.detail, /agent-7 have lost unsent data to a damaged buffer/);
+
   first.session.emit('plugin_health', { name: 'sample', health });
   await until('it is told', async () => (await edge(first.id)).notice !== null);
   assert.equal((await edge(first.id)).notice, 'sample: /var/log/syslog cannot be read');

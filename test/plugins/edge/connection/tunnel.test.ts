@@ -90,6 +90,7 @@ test('an edge is created, connects with its keys, introduces its machine and ans
     dropped: 3,
     queued_bytes: 1_000,
     oldest_at: '2026-11-22T00:00:00.000Z',
+    damaged: [],
   });
   const device = (await ask('GET', `/devices/${online.device_id}`)).body;
   assert.deepEqual([device.online, device.hostname], [true, 'web-1']);
