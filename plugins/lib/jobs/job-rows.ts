@@ -62,8 +62,9 @@ export class JobRows {
 
   /** Ids of those that are new; a key that another job has is no error. `again`: that one is done once more, and no later. */
   async add(rows: readonly NewRow[], again: boolean): Promise<ReadonlySet<string>> {
+    const own = (column: keyof JobRow) => sql`${this.#table}.${sql.ref(column)}`;
     const json = JSON.stringify(
-      rows.map((row) => [
+      (again ? oneOfEachKey(rows) : rows).map((row) => [
         row.id,
         row.queue,
         row.key,
@@ -77,12 +78,14 @@ export class JobRows {
       ]),
     );
     const taken = again
-      ? sql`on conflict (queue, key) do update set due_at = iif(state = 'running' and again = 0, excluded.due_at, min(due_at, excluded.due_at)), again = (state = 'running'), state = iif(state = 'parked', 'waiting', state)`
+      ? sql`on conflict (queue, key) do update set due_at = iif(${own('state')} = 'running' and ${own('again')} = 0, excluded.due_at, min(${own('due_at')}, excluded.due_at)), again = iif(${own('state')} = 'running', 1, 0), state = iif(${own('state')} = 'parked', 'waiting', ${own('state')})`
       : sql`on conflict (queue, key) do nothing`;
     const { rows: added } = await sql<{ id: string }>`
       insert into ${this.#table} (id, queue, key, lane, title, payload, state, due_at, wait_ms, deadline_at, created_at)
-      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, 'waiting', value ->> 6, value ->> 7, value ->> 8, value ->> 9
-      from json_each(${json}) where true order by key ${taken} returning id`.execute(this.#db);
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, 'waiting', cast(value ->> 6 as integer), cast(value ->> 7 as integer), cast(value ->> 8 as integer), cast(value ->> 9 as integer)
+      from json_each(${json}) where true order by cast(key as integer) ${taken} returning id`.execute(
+      this.#db,
+    );
     const given = new Set(rows.map(({ id }) => id));
     return new Set(added.map(({ id }) => id).filter((id) => given.has(id)));
   }
@@ -97,7 +100,7 @@ export class JobRows {
   /** Counts waiting jobs, up to `max`. */
   async waiting(queue: string, max: number): Promise<number> {
     const { rows } = await sql<{ count: number }>`
-      select count(*) as count from (select 1 from ${this.#table} where queue = ${queue} and state = 'waiting' limit ${max})`.execute(
+      select count(*) as count from (select 1 from ${this.#table} where queue = ${queue} and state = 'waiting' limit ${max}) as counted`.execute(
       this.#db,
     );
     return rows[0]!.count;
@@ -147,7 +150,7 @@ export class JobRows {
     const { rows } = await sql<JobRow>`
       update ${this.#table}
       set state = 'running', owner = ${owner}, lease_until = ${until}, epoch = epoch + 1, attempts = attempts + 1, started_at = coalesce(started_at, ${now})
-      where seq in (select value from json_each(${JSON.stringify(seqs)})) and state = 'waiting' returning *`.execute(
+      where seq in (select cast(value as integer) from json_each(${JSON.stringify(seqs)})) and state = 'waiting' returning *`.execute(
       this.#db,
     );
     return rows.toSorted((a, b) => a.seq - b.seq);
@@ -169,7 +172,7 @@ export class JobRows {
     const pairs = JSON.stringify(leases.map(({ seq, epoch }) => [seq, epoch]));
     const { rows } = await sql<Lease & Pick<JobRow, 'cancel'>>`
       update ${this.#table} set lease_until = ${until}
-      where state = 'running' and (seq, epoch) in (select value ->> 0, value ->> 1 from json_each(${pairs})) returning seq, epoch, cancel`.execute(
+      where state = 'running' and (seq, epoch) in (select cast(value ->> 0 as integer), cast(value ->> 1 as integer) from json_each(${pairs})) returning seq, epoch, cancel`.execute(
       this.#db,
     );
     return rows;
@@ -216,16 +219,17 @@ export class JobRows {
         return true;
       }
     }
-    const isOpenStill = sql`(again = 1 or ${state} <> 'done')`;
+    const isOpenStill = state === 'done' ? sql`again = 1` : sql`true`;
     const wait = Math.max(0, Math.ceil(afterMs));
     // A job that was requested again has the time for which it was requested in due_at.
-    const due = sql`max(${now}, iif(again = 0, ${now} + ${wait}, iif(${state} = 'waiting', min(${now} + ${wait}, due_at), due_at)))`;
+    const asked = state === 'waiting' ? sql`min(${now + wait}, due_at)` : sql`due_at`;
+    const due = sql`max(${now}, iif(again = 0, ${now + wait}, ${asked}))`;
     const { numAffectedRows = 0n } = await sql`
       update ${this.#table}
       set state = iif(again = 1, 'waiting', ${state}), again = 0, owner = null, lease_until = null, error = null,
         due_at = ${due}, wait_ms = ${due} - ${now},
         attempts = iif(${isOpenStill}, 0, attempts), progress = iif(again = 1, null, progress),
-        ended_at = iif(${isOpenStill}, null, ${now}), key = iif(${isOpenStill} or ${keepsKey ? 1 : 0}, key, null)
+        ended_at = iif(${isOpenStill}, null, cast(${now} as integer)), key = iif(${isOpenStill} or ${keepsKey ? sql`true` : sql`false`}, key, null)
       ${mine}`.execute(this.#db);
     return numAffectedRows > 0n;
   }
@@ -240,7 +244,7 @@ export class JobRows {
   ): Promise<boolean> {
     const { numAffectedRows = 0n } = await sql`
       update ${this.#table}
-      set state = ${state}, owner = null, lease_until = null, error = ${error}, ended_at = ${now}, again = 0, key = iif(${keepsKey ? 1 : 0}, key, null)
+      set state = ${state}, owner = null, lease_until = null, error = ${error}, ended_at = ${now}, again = 0, key = ${keepsKey ? sql`key` : sql`null`}
       where seq = ${seq} and epoch = ${epoch} and state = 'running'`.execute(this.#db);
     return numAffectedRows > 0n;
   }
@@ -254,7 +258,7 @@ export class JobRows {
     keepsKey: boolean,
   ): Promise<JobRow | undefined> {
     const { rows } = await sql<JobRow>`
-      update ${this.#table} set state = ${state}, error = ${error}, ended_at = ${now}, again = 0, key = iif(${keepsKey ? 1 : 0}, key, null)
+      update ${this.#table} set state = ${state}, error = ${error}, ended_at = ${now}, again = 0, key = ${keepsKey ? sql`key` : sql`null`}
       where id = ${id} and state in ('waiting', 'parked') returning *`.execute(this.#db);
     return rows[0];
   }
@@ -333,7 +337,7 @@ export class JobRows {
   ): Promise<void> {
     await sql`
       delete from ${this.#table}
-      where ended_at is not null and ended_at < iif(state = 'done', ${done}, ${failed}) and queue = ${queue}`.execute(
+      where ended_at is not null and ended_at < iif(state = 'done', cast(${Math.ceil(done)} as integer), cast(${Math.ceil(failed)} as integer)) and queue = ${queue}`.execute(
       this.#db,
     );
   }
@@ -355,6 +359,20 @@ export class JobRows {
       select count(*) as count from ${this.#table} where ${matching(filter)}`.execute(this.#db);
     return rows[0]!.count;
   }
+}
+
+/** One statement must not meet a key twice: of several jobs of one key the first stands for all, due when the earliest of them is. */
+function oneOfEachKey(rows: readonly NewRow[]): readonly NewRow[] {
+  const found = new Map<string, NewRow>();
+  for (const row of rows) {
+    const name = row.key === null ? row.id : `${row.queue} ${row.key}`;
+    const first = found.get(name);
+    found.set(
+      name,
+      first === undefined ? row : { ...first, due_at: Math.min(first.due_at, row.due_at) },
+    );
+  }
+  return [...found.values()];
 }
 
 const matching = ({ queue, state, unlisted }: ListFilter): RawBuilder<unknown> =>
