@@ -102,7 +102,7 @@ export const nodesSeen = (db: TopologyDb, seen: SeenDevices) =>
 
 /** Builds a list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>
-  sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+  sql<number>`(select cast(value as integer) from json_each(${JSON.stringify([...values])}))`;
 
 async function putTags(db: TopologyDb, id: number, tags: Tags): Promise<void> {
   const rows = Object.entries(tags).map(([key, value]) => ({ node_id: id, key, value }));

@@ -93,15 +93,19 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
       reached: 'src_id' | 'dst_id',
       direction: string,
     ) => sql`
-      select r.id as relation, r.type as type, ${sql.ref(`r.${origin}`)} as origin, ${sql.ref(`r.${reached}`)} as reached
+      select r.id as relation, ${sql.ref(`r.${reached}`)} as reached
       from topology_relations r join topology_relation_types t on t.name = r.type
       where t.propagates_failure = 1 and t.direction in (${direction}, 'bidirectional') and ${sql.ref(`r.${origin}`)} in ${among(from)}`;
-    // For a bare column next to min() SQLite takes the value from the row of the minimum.
     const found = await sql<Step>`
-      select reached, min(relation) as relation, type, origin
-      from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')})
-      where reached not in ${among(known)} and ${seen === undefined ? sql`true` : sql`reached in ${hostsOf(seen)}`}
-      group by reached order by reached limit ${limit}`.execute(db);
+      select oldest.reached, oldest.relation, r.type, case r.src_id when oldest.reached then r.dst_id else r.src_id end as origin
+      from (
+        select reached, min(relation) as relation
+        from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')}) as step
+        where reached not in ${among(known)} and ${seen === undefined ? sql`true` : sql`reached in ${hostsOf(seen)}`}
+        group by reached order by reached limit ${limit}
+      ) as oldest join topology_relations r on r.id = oldest.relation order by oldest.reached`.execute(
+      db,
+    );
     return found.rows;
   },
 });
