@@ -54,7 +54,7 @@ export class Backlog {
     name: string,
   ): Promise<readonly { readonly incident_id: number; readonly fire_seq: number }[]> {
     const { rows } = await sql<{ incident_id: number; fire_seq: number }>`
-      select distinct d.incident_id, d.fire_seq from notify_deliveries d
+      select d.incident_id, d.fire_seq from notify_deliveries d
       where d.kind = 'firing' and d.got = 0 and d.state in ('failed', 'queued')
         and (d.channel_id = ${channel} or (d.channel_name = ${name} and not exists (select 1 from notify_channels c where c.id = d.channel_id)))
         and not exists (
@@ -64,7 +64,7 @@ export class Backlog {
         and not exists (
           select 1 from notify_notices n
           where n.incident_id = d.incident_id and (n.fire_seq > d.fire_seq or (n.fire_seq = d.fire_seq and n.kind = 'resolved')))
-      order by d.seq desc limit ${max}
+      group by d.incident_id, d.fire_seq order by max(d.seq) desc limit ${max}
     `.execute(this.#parts.tables.read);
     return rows;
   }

@@ -73,7 +73,7 @@ export async function claim(
     const group = waiting.get(key);
     const digest = digests.get(key);
     const started =
-      digest === undefined && group?.incidents === 1
+      digest === undefined && group?.isOfOneIncident === true
         ? await startOldest(store, group, { channel, start, waitOf })
         : await startDigest(
             store,

@@ -21,11 +21,11 @@ export class KnownDeliveries {
     const known = new KnownDeliveries();
     const pairs = JSON.stringify(notices.map(({ incident, fire_seq: seq }) => [incident.id, seq]));
     const found = await sql<Known & { readonly is_known: number }>`
-      select incident_id, fire_seq, channel_id, kind, group_key, (got = 1 or unclear = 1 or state in ('queued', 'sending')) as is_known
-      from notify_deliveries where (incident_id, fire_seq) in (select value ->> 0, value ->> 1 from json_each(${pairs}))
+      select incident_id, fire_seq, channel_id, kind, group_key, case when got = 1 or unclear = 1 or state in ('queued', 'sending') then 1 else 0 end as is_known
+      from notify_deliveries where (incident_id, fire_seq) in (select cast(value ->> 0 as integer), cast(value ->> 1 as integer) from json_each(${pairs}))
       union all
       select incident_id, fire_seq, channel_id, kind, group_key, 1 as is_known
-      from notify_deliveries where ${isUnfinished} and incident_id in (select value ->> 0 from json_each(${pairs}))
+      from notify_deliveries where ${isUnfinished} and incident_id in (select cast(value ->> 0 as integer) from json_each(${pairs}))
     `.execute(db);
     found.rows.filter(({ is_known: isKnown }) => isKnown === 1).forEach((row) => known.add(row));
     return known;
@@ -67,7 +67,7 @@ export async function groupsSentAt(
   const asked = new Map(deliveries.map((row) => [groupName(row), [row.channel_id, row.group_key]]));
   const found = await sql<{ channel_id: number; group_key: string; sent_at: number }>`
     select channel_id, group_key, sent_at from notify_groups
-    where (channel_id, group_key) in (select value ->> 0, value ->> 1 from json_each(${JSON.stringify([...asked.values()])}))
+    where (channel_id, group_key) in (select cast(value ->> 0 as integer), value ->> 1 from json_each(${JSON.stringify([...asked.values()])}))
   `.execute(db);
   return new Map(found.rows.map((row) => [groupName(row), row.sent_at]));
 }

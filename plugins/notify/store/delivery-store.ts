@@ -52,7 +52,7 @@ export class DeliveryStore {
       .where(
         'channel' in where
           ? sql<boolean>`channel_id = ${where.channel}`
-          : sql<boolean>`incident_id in (select value from json_each(${JSON.stringify(where.incidents)}))`,
+          : sql<boolean>`incident_id in (select cast(value as integer) from json_each(${JSON.stringify(where.incidents)}))`,
       )
       .where(isQueued)
       .where(isAtRest);
@@ -108,8 +108,10 @@ export class DeliveryStore {
     if (sent) {
       await sql`
         insert into notify_groups (channel_id, group_key, sent_at)
-        select distinct channel_id, group_key, ${now} from notify_deliveries where (seq = ${row.seq} or digest = ${row.seq}) and kind not in ('digest', 'test')
-        on conflict do update set sent_at = excluded.sent_at`.execute(this.#db);
+        select distinct channel_id, group_key, cast(${now} as integer) from notify_deliveries where (seq = ${row.seq} or digest = ${row.seq}) and kind not in ('digest', 'test')
+        on conflict (channel_id, group_key) do update set sent_at = excluded.sent_at`.execute(
+        this.#db,
+      );
     }
     await this.#db
       .updateTable('notify_deliveries')

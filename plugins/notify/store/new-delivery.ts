@@ -27,18 +27,24 @@ export async function insertDeliveries(
   db: Notify,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  const values = columns.map((column, at) =>
-    usual.has(column) ? `coalesce(value ->> ${at}, ${usual.get(column)})` : `value ->> ${at}`,
-  );
+  const values = columns.map((column, at) => {
+    const value = integers.has(column) ? `cast(value ->> ${at} as integer)` : `value ->> ${at}`;
+    return usual.has(column) ? `coalesce(${value}, ${usual.get(column)})` : value;
+  });
   for (let from = 0; from < deliveries.length; from += maxAtOnce) {
     const rows = deliveries
       .slice(from, from + maxAtOnce)
       .map((row) => columns.map((column) => row[column] ?? null));
-    await sql`insert into notify_deliveries (${sql.raw(columns.join(', '))}) select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(rows)}) order by key`.execute(
+    await sql`insert into notify_deliveries (${sql.raw(columns.join(', '))}) select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(rows)}) order by cast(key as integer)`.execute(
       db,
     );
   }
 }
+
+const integers: ReadonlySet<keyof NewDelivery> = new Set([
+  ...(['channel_id', 'incident_id', 'fire_seq', 'severity', 'due_at', 'wait_ms'] as const),
+  ...(['accepted_at', 'recorded', 'announced'] as const),
+]);
 
 /** Default values of columns, as in the table. */
 const usual: ReadonlyMap<string, string> = new Map([

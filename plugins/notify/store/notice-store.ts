@@ -34,7 +34,7 @@ export class NoticeStore {
     );
     const { rows } = await sql<{ id: string }>`
       insert into notify_notices (id, incident_id, fire_seq, kind, body, accepted_at)
-      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${now} from json_each(${json}) where true
+      select value ->> 0, cast(value ->> 1 as integer), cast(value ->> 2 as integer), value ->> 3, value ->> 4, ${now} from json_each(${json}) where true
       on conflict do nothing returning id
     `.execute(this.#db);
     const added = new Set(rows.map(({ id }) => id));

@@ -8,10 +8,15 @@ import type { Delivery, Notify } from './tables.ts';
 export interface WaitingGroup {
   readonly key: string;
   readonly total: number;
-  readonly incidents: number;
+  readonly isOfOneIncident: boolean;
   /** Number of those that arrived in the last moments. */
   readonly fresh: number;
   readonly next: Delivery;
+}
+
+interface Counted extends Pick<WaitingGroup, 'total' | 'fresh'> {
+  readonly least: number;
+  readonly greatest: number;
 }
 
 /** Deliveries that wait for a channel: groups, the digests that include them, and tests. */
@@ -27,26 +32,26 @@ export class WaitingDeliveries {
     channel: number,
     { since, until }: { readonly since: number; readonly until: number },
   ): Promise<readonly WaitingGroup[]> {
-    const rows = await this.#queued(channel)
-      .where('digest', 'is', null)
-      .where('kind', 'not in', ['digest', 'test'])
-      // Of the other columns SQLite takes those of the row with the smallest due_at.
-      .select([
-        sql<number>`min(due_at)`.as('earliest'),
-        sql<number>`count(*)`.as('total'),
-        sql<number>`count(distinct incident_id)`.as('incidents'),
-      ])
-      .select(
-        sql<number>`count(*) filter (where accepted_at between ${since} and ${until})`.as('fresh'),
+    const { rows } = await sql<Delivery & Counted>`
+      with waiting as materialized (
+        select seq, group_key, due_at, incident_id, accepted_at from notify_deliveries
+        where channel_id = ${channel} and ${isQueued} and digest is null and kind not in ('digest', 'test')
+      ), groups as (
+        select group_key, min(due_at) as earliest, count(*) as total, min(incident_id) as least, max(incident_id) as greatest,
+          count(*) filter (where accepted_at between ${since} and ${until}) as fresh
+        from waiting group by group_key
+      ), firsts as (
+        select groups.group_key as of_group, min(waiting.seq) as first from groups join waiting on waiting.group_key = groups.group_key and waiting.due_at = groups.earliest
+        group by groups.group_key
       )
-      .groupBy('group_key')
-      .orderBy('earliest')
-      .execute();
-    return rows.map(({ earliest: _, total, incidents, fresh, ...next }) => ({
+      select d.*, groups.total, groups.least, groups.greatest, groups.fresh
+      from groups join firsts on firsts.of_group = groups.group_key join notify_deliveries d on d.seq = firsts.first
+      order by groups.earliest, d.seq`.execute(this.#db);
+    return rows.map(({ total, least, greatest, fresh, ...next }) => ({
       key: next.group_key,
       next,
       total,
-      incidents,
+      isOfOneIncident: least === greatest,
       fresh,
     }));
   }
