@@ -182,8 +182,8 @@ export class IncidentStore {
     // An incident may be gone by now, and then so is its timeline.
     await this.#tables.write((tx) =>
       sql`insert into alert_events (incident_id, type, status_after, severity, message, actor_type, actor_id, actor_name, data, delivery_id, created_at)
-        select incident.id, said.value ->> 1, incident.status, incident.severity, said.value ->> 2, said.value ->> 3, said.value ->> 4, said.value ->> 5, said.value ->> 6, said.value ->> 7, said.value ->> 8
-        from json_each(${json}) as said cross join alert_incidents as incident on incident.id = said.value ->> 0 where true order by said.key on conflict (delivery_id) do nothing`.execute(
+        select incident.id, said.value ->> 1, incident.status, incident.severity, said.value ->> 2, said.value ->> 3, said.value ->> 4, said.value ->> 5, said.value ->> 6, said.value ->> 7, cast(said.value ->> 8 as integer)
+        from json_each(${json}) as said cross join alert_incidents as incident where incident.id = cast(said.value ->> 0 as integer) order by cast(said.key as integer) on conflict (delivery_id) do nothing`.execute(
         tx,
       ),
     );
@@ -206,7 +206,7 @@ export class IncidentStore {
       const ids = JSON.stringify(rows.map(({ id }) => id));
       await this.#tables.write(async (tx) => {
         // One may have fired again since it was read.
-        const over = sql`select id from alert_incidents where status = 'resolved' and resolved_at < ${before} and id in (select value from json_each(${ids}))`;
+        const over = sql`select id from alert_incidents where status = 'resolved' and resolved_at < ${before} and id in (select cast(value as integer) from json_each(${ids}))`;
         await sql`delete from alert_events where incident_id in (${over})`.execute(tx);
         await sql`delete from alert_incidents where id in (${over})`.execute(tx);
       });
@@ -232,7 +232,7 @@ export class IncidentStore {
       }
       last = rows.at(-1)!.id;
       const { numAffectedRows = 0n } = await this.#tables.write((tx) =>
-        sql`delete from alert_events where id in (select value from json_each(${JSON.stringify(old)}))
+        sql`delete from alert_events where id in (select cast(value as integer) from json_each(${JSON.stringify(old)}))
           and created_at < (select last_fired_at from alert_incidents where alert_incidents.id = incident_id)`.execute(
           tx,
         ),

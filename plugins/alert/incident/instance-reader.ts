@@ -47,7 +47,7 @@ export class InstanceReader {
       .selectAll()
       .$if(after !== undefined, (query) =>
         query.where(
-          sql<boolean>`(resolved_at is not null, dedupe_key) > (${after![0]}, ${after![1]})`,
+          sql<boolean>`(case when resolved_at is null then 0 else 1 end, dedupe_key) > (${after![0]}, ${after![1]})`,
         ),
       )
       .orderBy(sql`resolved_at is not null`)

@@ -149,20 +149,41 @@ const instanceColumns = [
   'unnamed',
 ] as const satisfies readonly (keyof InstanceRow)[];
 
+type Column = keyof IncidentRow | keyof EventRow | keyof InstanceRow;
+
+/** Columns of all three tables that are no text. */
+const numbers: ReadonlyMap<Column, 'integer' | 'real'> = new Map([
+  ...(['value', 'worst', 'threshold'] as const).map((column) => [column, 'real'] as const),
+  ...(
+    [
+      ...(['id', 'rule_id', 'asked', 'event_count', 'told_seq', 'told_at', 'fired_at'] as const),
+      ...(['last_fired_at', 'acknowledged_at', 'silenced_until', 'resolved_at'] as const),
+      ...(['created_at', 'updated_at', 'version', 'incident_id', 'since', 'started_at'] as const),
+      ...(['cleared_at', 'notified', 'seen_at', 'unnamed'] as const),
+    ] as const
+  ).map((column) => [column, 'integer'] as const),
+]);
+
 /**
  * Builds a statement for many rows whose text never varies with their number: the rows come as one
- * JSON parameter. `verb` and the names are constants of this file.
+ * JSON parameter. With `key`, the rows replace those with the same key. The names are constants of
+ * this file.
  */
 function bulk<R>(
-  verb: 'insert' | 'replace',
   table: keyof IncidentTables,
-  columns: readonly (keyof R & string)[],
+  columns: readonly (keyof R & Column)[],
   rows: readonly R[],
+  key?: keyof R & Column,
 ): RawBuilder<unknown> {
   const names = columns.join(', ');
-  const values = columns.map((_column, at) => `value ->> ${at}`).join(', ');
+  const values = columns.map((column, at) =>
+    numbers.has(column) ? `cast(value ->> ${at} as ${numbers.get(column)!})` : `value ->> ${at}`,
+  );
   const json = JSON.stringify(rows.map((row) => columns.map((column) => row[column])));
-  return sql`${sql.raw(`${verb} into ${table} (${names}) select ${values} from json_each(`)}${json})`;
+  const insert = `insert into ${table} (${names}) select ${values.join(', ')} from json_each(`;
+  const replaced = columns.filter((column) => column !== key);
+  const replace = `where true on conflict (${key}) do update set ${replaced.map((column) => `${column} = excluded.${column}`).join(', ')}`;
+  return sql`${sql.raw(insert)}${json}) ${sql.raw(key === undefined ? '' : replace)}`;
 }
 
 /** Stores incidents that were never stored, and answers their ids by key. */
@@ -173,9 +194,7 @@ export async function insertIncidents(
   const made = await sql<{
     id: number;
     dedupe_key: string;
-  }>`${bulk('insert', 'alert_incidents', incidentColumns, rows)} returning id, dedupe_key`.execute(
-    tx,
-  );
+  }>`${bulk('alert_incidents', incidentColumns, rows)} returning id, dedupe_key`.execute(tx);
   return new Map(made.rows.map(({ id, dedupe_key: key }) => [key, id]));
 }
 
@@ -187,22 +206,22 @@ export async function changedIncidents(
   const found = await sql<{
     same: number;
   }>`select count(*) as same from json_each(${JSON.stringify([...versions])}) as known
-    join alert_incidents on alert_incidents.id = known.value ->> 0 and version = known.value ->> 1`.execute(
+    join alert_incidents on alert_incidents.id = cast(known.value ->> 0 as integer) and version = cast(known.value ->> 1 as integer)`.execute(
     tx,
   );
   return found.rows[0]!.same !== versions.size;
 }
 
 export async function replaceIncidents(tx: Db, rows: readonly IncidentRow[]): Promise<void> {
-  await bulk('replace', 'alert_incidents', ['id', ...incidentColumns], rows).execute(tx);
+  await bulk('alert_incidents', ['id', ...incidentColumns], rows, 'id').execute(tx);
 }
 
 export async function insertEvents(tx: Db, rows: readonly Omit<EventRow, 'id'>[]): Promise<void> {
-  await bulk('insert', 'alert_events', eventColumns, rows).execute(tx);
+  await bulk('alert_events', eventColumns, rows).execute(tx);
 }
 
 export async function replaceInstances(tx: Db, rows: readonly InstanceRow[]): Promise<void> {
-  await bulk('replace', 'alert_instances', instanceColumns, rows).execute(tx);
+  await bulk('alert_instances', instanceColumns, rows, 'dedupe_key').execute(tx);
 }
 
 export async function removeInstances(tx: Db, keys: readonly string[]): Promise<void> {
@@ -234,7 +253,7 @@ export async function storeReadings(tx: Db, instances: readonly Instance[]): Pro
     const json = JSON.stringify(
       some.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]),
     );
-    await sql`update alert_instances set value = read.value ->> 1, worst = read.value ->> 2, seen_at = read.value ->> 3
+    await sql`update alert_instances set value = cast(read.value ->> 1 as real), worst = cast(read.value ->> 2 as real), seen_at = cast(read.value ->> 3 as integer)
       from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(
       tx,
     );
@@ -243,7 +262,7 @@ export async function storeReadings(tx: Db, instances: readonly Instance[]): Pro
 
 export const incidentsById = (read: Db, ids: readonly number[]): Promise<readonly Incident[]> =>
   readInParts(ids, (some) =>
-    sql<IncidentRow>`select * from alert_incidents where id in (select value from json_each(${JSON.stringify(some)}))`.execute(
+    sql<IncidentRow>`select * from alert_incidents where id in (select cast(value as integer) from json_each(${JSON.stringify(some)}))`.execute(
       read,
     ),
   );

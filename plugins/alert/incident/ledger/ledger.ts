@@ -133,8 +133,9 @@ export class Ledger {
   async saveHeartbeat(heartbeat: Heartbeat): Promise<void> {
     await this.#parts.tables.write((tx) =>
       tx
-        .replaceInto('alert_heartbeat')
+        .insertInto('alert_heartbeat')
         .values({ id: 1, ...heartbeat })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(heartbeat))
         .execute(),
     );
   }

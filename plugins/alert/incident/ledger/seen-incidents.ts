@@ -53,7 +53,7 @@ export function seenIncidents(scope: DeviceScope): RawBuilder<IncidentRow> {
     from alert_incidents as incident join (
       select *, row_number() over (partition by incident_key order by resolved_at is not null, phase = 'held', dedupe_key) as place,
         min(started_at) over (partition by incident_key) as first_at, max(started_at) over (partition by incident_key) as last_at,
-        sum(resolved_at is null) over (partition by incident_key) as lasting, max(resolved_at) over (partition by incident_key) as over_at
+        count(*) filter (where resolved_at is null) over (partition by incident_key) as lasting, max(resolved_at) over (partition by incident_key) as over_at
       from alert_instances where phase in ('firing', 'held') and device_id in ${seen} and dedupe_key <> incident_key
     ) as own on own.incident_key = incident.dedupe_key and own.place = 1
     where incident.scope_type <> 'host'
