@@ -1,5 +1,3 @@
-import { sql } from 'kysely';
-
 import type { EarlierMessage, EarlierOutbox, Tables } from '../sdk/index.ts';
 import type { CoreTables } from './core-tables.ts';
 
@@ -21,7 +19,8 @@ export const earlierOutbox = (tables: Tables<CoreTables>): EarlierOutbox => ({
         .select(['id', 'payload'])
         .where('topic', '=', topic)
         .where('state', 'in', ['waiting', 'leased'])
-        .orderBy(sql`rowid`)
+        .orderBy('enqueued_at')
+        .orderBy('id')
         .execute();
       await tx.deleteFrom('core_outbox').where('topic', '=', topic).execute();
       return rows.map(({ id, payload }): EarlierMessage<T> => ({

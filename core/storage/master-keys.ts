@@ -50,7 +50,13 @@ export class StoredMasterKeys implements MasterKeys {
     }
     const replaced = [...ring.older, ...(ring.isOwn ? [ring.newest] : [])].map((kid) => ({ kid }));
     // First, because it takes the audit row along: a new key is not made when that cannot be written.
-    await core.write((tx) => tx.replaceInto('core_superseded_keys').values(replaced).execute());
+    await core.write((tx) =>
+      tx
+        .insertInto('core_superseded_keys')
+        .values(replaced)
+        .onConflict((conflict) => conflict.column('kid').doNothing())
+        .execute(),
+    );
     try {
       if (ring.isOwn) {
         ring.renew();

@@ -52,7 +52,17 @@ export class SealedColumns {
         ),
     );
     if (fresh.length > 0) {
-      await this.#core.write((tx) => tx.replaceInto('core_sealed_columns').values(fresh).execute());
+      await this.#core.write((tx) =>
+        tx
+          .insertInto('core_sealed_columns')
+          .values(fresh)
+          .onConflict((conflict) =>
+            conflict
+              .columns(['plugin', 'table_name', 'column_name'])
+              .doUpdateSet((row) => ({ row_columns: row.ref('excluded.row_columns') })),
+          )
+          .execute(),
+      );
     }
   }
 

@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { earlierOutbox, type Storage } from '../../core/storage/index.ts';
 import { type Notes, notesMigration, withStorage } from './folder.ts';
 
-const left = (id: string, topic: string, state: string) => ({
+const left = (id: string, topic: string, state: string, enqueuedAt = 1) => ({
   id,
   topic,
   key: null,
   payload: JSON.stringify({ id }),
-  enqueued_at: 1,
+  enqueued_at: enqueuedAt,
   attempt: 0,
   due_at: 1,
   lease_until: null,
@@ -25,7 +25,7 @@ async function withLeft(work: (storage: Storage) => Promise<void>): Promise<void
         .insertInto('core_outbox')
         .values([
           left('b', 'notes/letter', 'waiting'),
-          left('a', 'notes/letter', 'leased'),
+          left('a', 'notes/letter', 'leased', 2),
           left('c', 'notes/letter', 'done'),
           left('d', 'other/letter', 'waiting'),
         ])
