@@ -107,7 +107,7 @@ export function assertFound<T>(edge: T | undefined, id: number): T {
 
 /** Builds a list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>
-  sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+  sql<number>`(select cast(value as integer) from json_each(${JSON.stringify([...values])}))`;
 
 const like = (text: ReturnType<typeof sql>, part: string) =>
   sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -11,7 +11,11 @@ export const pluginStore = (db: EdgeDb) => ({
     db.selectFrom('edge_plugins').selectAll().where('edge_id', '=', edgeId).execute(),
 
   async putWish(row: PluginRow): Promise<void> {
-    await db.replaceInto('edge_plugins').values(row).execute();
+    await db
+      .insertInto('edge_plugins')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['edge_id', 'name']).doUpdateSet(row))
+      .execute();
   },
 
   async healthOf(edgeId: number): Promise<Map<string, PluginHealth>> {
@@ -29,8 +33,8 @@ export const pluginStore = (db: EdgeDb) => ({
   ): Promise<void> {
     await sql`
       INSERT INTO edge_plugin_health (edge_id, name, health)
-      SELECT value ->> 0, value ->> 1, value -> 2 FROM json_each(${JSON.stringify(news)})
-      WHERE EXISTS (SELECT 1 FROM edge_edges WHERE id = value ->> 0)
+      SELECT cast(value ->> 0 AS integer), value ->> 1, value -> 2 FROM json_each(${JSON.stringify(news)})
+      WHERE EXISTS (SELECT 1 FROM edge_edges WHERE id = cast(value ->> 0 AS integer))
       ON CONFLICT (edge_id, name) DO UPDATE SET health = excluded.health
     `.execute(db);
   },

@@ -18,8 +18,9 @@ export const presenceStore = (db: EdgeDb) => ({
     ]);
     await sql`
       INSERT INTO edge_presence (edge_id, online, last_seen_at, last_registered_at, agent_version, machine_uuid)
-      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(${JSON.stringify(packed)})
-      WHERE EXISTS (SELECT 1 FROM edge_edges WHERE id = value ->> 0)
+      SELECT cast(value ->> 0 AS integer), cast(value ->> 1 AS integer), cast(value ->> 2 AS integer), cast(value ->> 3 AS integer), value ->> 4, value ->> 5
+      FROM json_each(${JSON.stringify(packed)})
+      WHERE EXISTS (SELECT 1 FROM edge_edges WHERE id = cast(value ->> 0 AS integer))
       ON CONFLICT (edge_id) DO UPDATE SET online = excluded.online, last_seen_at = excluded.last_seen_at,
         last_registered_at = excluded.last_registered_at, agent_version = excluded.agent_version, machine_uuid = excluded.machine_uuid
     `.execute(db);
@@ -27,8 +28,8 @@ export const presenceStore = (db: EdgeDb) => ({
 
   async putSeen(seen: readonly (readonly [edgeId: number, at: number])[]): Promise<void> {
     await sql`
-      UPDATE edge_presence SET last_seen_at = news.value ->> 1 FROM json_each(${JSON.stringify(seen)}) AS news
-      WHERE edge_presence.edge_id = news.value ->> 0
+      UPDATE edge_presence SET last_seen_at = cast(news.value ->> 1 AS integer) FROM json_each(${JSON.stringify(seen)}) AS news
+      WHERE edge_presence.edge_id = cast(news.value ->> 0 AS integer)
     `.execute(db);
   },
 });
