@@ -42,7 +42,11 @@ export function settingStore({ read, write }: Tables<SettingTables>): SettingSto
               .where('key', '=', key)
               .executeTakeFirst(),
           async put(row) {
-            await tx.replaceInto('setting_values').values(row).execute();
+            await tx
+              .insertInto('setting_values')
+              .values(row)
+              .onConflict((conflict) => conflict.columns(['category', 'key']).doUpdateSet(row))
+              .execute();
           },
           async removeAll(category) {
             await tx.deleteFrom('setting_values').where('category', '=', category).execute();
