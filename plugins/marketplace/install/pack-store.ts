@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import type { Ceiling } from 'svc/contracts/gate';
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
@@ -36,7 +37,11 @@ export class PackStore {
 
   async beginChange(change: ChangeRow): Promise<void> {
     await this.#tables.write((tx) =>
-      tx.insertInto('marketplace_changes').orReplace().values(change).execute(),
+      tx
+        .insertInto('marketplace_changes')
+        .values(change)
+        .onConflict((conflict) => conflict.column('pack_id').doUpdateSet(change))
+        .execute(),
     );
   }
 
@@ -50,7 +55,7 @@ export class PackStore {
   /** Completes a change: the installed state and the end of the change are one commit. */
   async settle(pack: Installed, entry: HistoryEntry): Promise<void> {
     await this.#tables.write(async (tx) => {
-      await tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute();
+      await putPack(tx, pack);
       await tx.insertInto('marketplace_history').values(entry).execute();
       await tx.deleteFrom('marketplace_changes').where('pack_id', '=', pack.packId).execute();
     });
@@ -71,9 +76,7 @@ export class PackStore {
 
   /** Changes the record of an installed pack, but none of its files. */
   async save(pack: Installed): Promise<void> {
-    await this.#tables.write((tx) =>
-      tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute(),
-    );
+    await this.#tables.write((tx) => putPack(tx, pack));
   }
 
   /** The last change of a pack. */
@@ -98,6 +101,15 @@ export class PackStore {
     );
     return Number(numDeletedRows);
   }
+}
+
+async function putPack(db: Kysely<PackTables>, pack: Installed): Promise<void> {
+  const row = rowOf(pack);
+  await db
+    .insertInto('marketplace_packs')
+    .values(row)
+    .onConflict((conflict) => conflict.column('pack_id').doUpdateSet(row))
+    .execute();
 }
 
 const rowOf = (pack: Installed): PackTables['marketplace_packs'] => ({
