@@ -203,7 +203,7 @@ export class DocStore {
 
   /** Documents below one folder to below another, in a few statements however many they are. */
   async placeAll(ids: readonly number[], from: string, to: string, now: number): Promise<void> {
-    const these = sql`(select value from json_each(${JSON.stringify(ids)}))`;
+    const these = sql`(select cast(value as integer) from json_each(${JSON.stringify(ids)}))`;
     // Out of each other's way first: one may go where another one of them still is. No document has such a path.
     await sql`update knowledge_docs set path = char(1) || path where id in ${these}`.execute(
       this.#db,

@@ -69,8 +69,8 @@ export class GapStore {
         .values({ question, scope: asker.scope, asker: asker.name, ...counts, last_at: at })
         .onConflict((conflict) =>
           conflict.columns(['question', 'scope', 'asker']).doUpdateSet({
-            found_nothing: sql<number>`found_nothing + excluded.found_nothing`,
-            not_opened: sql<number>`not_opened + excluded.not_opened`,
+            found_nothing: sql<number>`knowledge_gaps.found_nothing + excluded.found_nothing`,
+            not_opened: sql<number>`knowledge_gaps.not_opened + excluded.not_opened`,
             last_at: at,
           }),
         )
@@ -81,7 +81,7 @@ export class GapStore {
       .where(
         'id',
         'in',
-        sql<number>`(select id from knowledge_gaps order by last_at desc, id desc limit -1 offset ${sql.lit(maxGaps)})`,
+        sql<number>`(select id from knowledge_gaps order by last_at desc, id desc limit ${sql.lit(Number.MAX_SAFE_INTEGER)} offset ${sql.lit(maxGaps)})`,
       )
       .execute();
   }
