@@ -238,7 +238,7 @@ export class RunStore {
     ruleKey: string,
   ): Promise<{ readonly ofRule: number; readonly all: number }> {
     const { rows } = await sql<{ all: number; ofRule: number }>`
-      select count(*) as "all", coalesce(sum(rule_key = ${ruleKey}), 0) as ofRule from investigate_runs
+      select count(*) as "all", count(*) filter (where rule_key = ${ruleKey}) as "ofRule" from investigate_runs
       where started_by = 'alert' and look = 1 and status <> 'skipped' and created_at > ${since}`.execute(
       this.#db,
     );
@@ -316,7 +316,11 @@ export class RunStore {
     return this.#db
       .selectFrom('investigate_feedback')
       .selectAll()
-      .where('run_id', 'in', sql<number>`(select value from json_each(${JSON.stringify(runIds)}))`)
+      .where(
+        'run_id',
+        'in',
+        sql<number>`(select cast(value as integer) from json_each(${JSON.stringify(runIds)}))`,
+      )
       .orderBy('at')
       .execute();
   }
@@ -342,7 +346,7 @@ export class RunStore {
     limit: number,
   ): Promise<readonly { readonly confidence: number; readonly verdict: FeedbackRow['verdict'] }[]> {
     const { rows } = await sql<{ confidence: number; verdict: FeedbackRow['verdict'] }>`
-      select json_extract(r.report, '$.confidence.raw') as confidence, f.verdict from investigate_feedback f join investigate_runs r on r.id = f.run_id
+      select cast(json_extract(r.report, '$.confidence.raw') as real) as confidence, f.verdict from investigate_feedback f join investigate_runs r on r.id = f.run_id
       where r.report is not null and json_extract(r.report, '$.confidence.raw') is not null order by f.at desc limit ${limit}`.execute(
       this.#db,
     );
