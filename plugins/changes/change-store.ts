@@ -133,8 +133,8 @@ export class ChangeStore {
       delete from changes_feed where id in (
         select id from (
           select id from changes_feed where at < ${before}
-          union select id from (select id from changes_feed order by at desc, id desc limit -1 offset ${most})
-        ) limit ${removedAtOnce}) returning id`.execute(this.#db);
+          union select id from (select id from changes_feed order by at desc, id desc limit ${Number.MAX_SAFE_INTEGER} offset ${most}) as surplus
+        ) as old limit ${removedAtOnce}) returning id`.execute(this.#db);
     return rows.length;
   }
 

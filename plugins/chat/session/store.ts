@@ -93,7 +93,7 @@ export class SessionStore {
       .selectAll()
       .$if(owner !== undefined, (query) => query.where('owner', '=', owner!))
       .$if(tag !== undefined, (query) =>
-        query.where(sql<SqlBool>`instr(tags, ${JSON.stringify(tag)})`),
+        query.where(sql<SqlBool>`instr(tags, ${JSON.stringify(tag)}) > 0`),
       )
       .$if(q !== undefined, (query) =>
         query.where(sql<SqlBool>`title like ${`%${q!.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`),

@@ -174,7 +174,7 @@ export class DeviceStore {
 
 /** Builds a list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>
-  sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+  sql<number>`(select cast(value as integer) from json_each(${JSON.stringify([...values])}))`;
 
 const texts = (values: readonly string[]) =>
   sql<string>`(select value from json_each(${JSON.stringify(values)}))`;

@@ -150,7 +150,7 @@ export class MessageStore {
       .where('message', '<>', '')
       .where('id', '>', id)
       .where('digest', '<>', digest)
-      .where(sql<boolean>`payload ->> 'edited'`)
+      .where(sql<boolean>`cast(payload ->> 'edited' as text) in ('1', 'true')`)
       .executeTakeFirst();
     return newer !== undefined;
   }

@@ -35,7 +35,7 @@ export class ScheduleStore {
       .selectAll()
       .$if(owner !== undefined, (query) => query.where('owner', '=', owner!))
       .$if(q !== undefined, (query) =>
-        query.where(sql<boolean>`instr(lower(name), ${q!.toLowerCase()})`),
+        query.where(sql<boolean>`instr(lower(name), ${q!.toLowerCase()}) > 0`),
       );
     return pageOf(rows, 'id', page);
   }
@@ -190,7 +190,7 @@ export class ScheduleStore {
       .select([
         'schedule_id',
         sql<number>`count(*)`.as('runs'),
-        sql<number>`sum(state = 'failed')`.as('failed'),
+        sql<number>`count(*) filter (where state = 'failed')`.as('failed'),
         sql<number>`sum(input_tokens + output_tokens)`.as('tokens'),
         sql<number>`sum(iif(coalesce(started_at, 0) >= ${day}, input_tokens + output_tokens, 0))`.as(
           'tokens_today',

@@ -29,7 +29,7 @@ type NewSession = Pick<
 export const isSeen = (seen: Seen) =>
   seen === undefined
     ? sql<SqlBool>`true`
-    : sql<SqlBool>`device_id in (select value from json_each(${JSON.stringify([...seen])}))`;
+    : sql<SqlBool>`device_id in (select cast(value as integer) from json_each(${JSON.stringify([...seen])}))`;
 
 /** Statements about sessions. */
 export const sessionStore = (db: WebshellDb) => ({
