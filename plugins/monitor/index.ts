@@ -13,10 +13,13 @@ import { PanelDraft } from './model/schema.ts';
 import { DashboardService } from './store/dashboard-service.ts';
 import { dashboardRoutes } from './routes/dashboard-routes.ts';
 import { importRoutes } from './routes/import-routes.ts';
+import { usersDashboardRoutes } from './routes/users-dashboard-routes.ts';
 import { dashboardMention } from './routes/mention.ts';
 import { panelRoutes } from './routes/panel-routes.ts';
+import { History } from './store/history.ts';
 import type { MonitorTables } from './store/panel-store.ts';
 import { Panels, shownPanel } from './store/panels.ts';
+import { UsersDashboards } from './store/users-dashboards.ts';
 import { queryCheck } from './render/query-check.ts';
 
 export default definePlugin({
@@ -32,7 +35,10 @@ export default definePlugin({
     const dashboards = new DashboardService(ctx.extend.open(Dashboards), tables, ctx.id);
     dashboardSkills(dashboards).forEach((skill) => ctx.skills.add(skill));
     const check = queryCheck(stores);
-    const panels = new Panels({ tables, dashboards, check, clock });
+    const history = new History({ clock, pluginOf: (uid) => dashboards.pluginOf(uid) });
+    const common = { tables, dashboards, history, check, clock };
+    const panels = new Panels(common);
+    const users = new UsersDashboards(common);
     ctx.skills.add(panelSkill(panels));
     const sampleInterval = (): number =>
       parseDuration(settings.get<string>('monitor.sample_interval'));
@@ -50,7 +56,6 @@ export default definePlugin({
       ...panelRoutes(panels),
       ...dashboardRoutes({
         dashboards,
-        panels,
         stores,
         nameOf: (id) => (names.available ? names.get().nameOf(id) : undefined),
         clock,
@@ -60,7 +65,8 @@ export default definePlugin({
         deadlineMs,
         askingOf: askingOf(ctx.services.maybe(DeviceScopes)),
       }),
-      ...importRoutes({ dashboards, panels, check }),
+      ...usersDashboardRoutes(users),
+      ...importRoutes({ dashboards, users, check }),
     ]);
   },
 });
@@ -80,17 +86,17 @@ const panelSkill = (panels: Panels): ToolSkill =>
       if (!principal.grants.some((grant) => covers(grant, 'monitor:write'))) {
         throw errors.may_not_draw();
       }
-      const call = { note: () => undefined, requireMatch: () => undefined };
+      const call = { note: () => undefined, requireMatch: () => undefined, principal };
       return shownPanel(await panels.create(call, draft));
     },
   });
 
-const common = { scope: 'manager', class: 'safe', tier: 'specialty', devices: 'none' } as const;
+const ofSkills = { scope: 'manager', class: 'safe', tier: 'specialty', devices: 'none' } as const;
 
 /** Skills by which agents and people query dashboards: what is drawn where, and by which query. */
 const dashboardSkills = (dashboards: DashboardService): readonly ToolSkill[] => [
   toolSkill({
-    ...common,
+    ...ofSkills,
     key: 'dashboards_list',
     name: 'Dashboards',
     description: 'All dashboards, with the number of panels in each.',
@@ -98,7 +104,7 @@ const dashboardSkills = (dashboards: DashboardService): readonly ToolSkill[] => 
     run: async () => ({ dashboards: await dashboards.list() }),
   }),
   toolSkill({
-    ...common,
+    ...ofSkills,
     key: 'dashboard_get',
     name: 'One dashboard',
     description:

@@ -30,6 +30,18 @@ export const errors = defineErrors('monitor', {
     'conflict',
     'Another request changed panel {id} at the same time; load it again and repeat your change.',
   ],
+  dashboard_changed: [
+    'conflict',
+    'Dashboard {uid} is now at version {version}, made by {author}; load it again and repeat your change.',
+  ],
+  no_version: [
+    'not_found',
+    'There is no version {version} of dashboard {uid}; GET /api/v1/monitor/dashboards/{uid}/versions lists those that are kept.',
+  ],
+  version_deleted: [
+    'conflict',
+    'Version {version} of dashboard {uid} is its deletion; restore an earlier version.',
+  ],
   dashboard_of_plugin: [
     'conflict',
     'The dashboard {uid} belongs to the plugin {owner}; choose another uid.',

@@ -215,11 +215,88 @@ export const UsersDashboardItem = Type.Object({
   panels: Type.Array(Type.Object({ ...answered, ...placed, ...drawing })),
 });
 
+const GivenPanel = {
+  id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Panel of this dashboard that this one replaces; otherwise it is a new one',
+    }),
+  ),
+  ...given,
+  ...Type.Partial(Type.Object(placed)).properties,
+  ...drawing,
+};
+
 export const UsersDashboardBody = Type.Object({
   ...Type.Partial(Type.Object(UsersDashboard)).properties,
-  panels: Type.Array(
-    Type.Object({ ...given, ...Type.Partial(Type.Object(placed)).properties, ...drawing }),
-    { minItems: 1, maxItems: mostPanels },
+  panels: Type.Array(Type.Object(GivenPanel), { minItems: 1, maxItems: mostPanels }),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Version that was changed; the request is refused if there is a later one',
+    }),
+  ),
+});
+
+/** A dashboard as it is being edited, before it is saved. */
+export const PreviewBody = Type.Object({
+  variables: Type.Array(Variable, { maxItems: mostVariables }),
+  panels: Type.Array(Type.Object(GivenPanel), { maxItems: mostPanels }),
+});
+
+/** User content with the ids of its panels, for changing it as a whole. */
+export const DashboardDraft = Type.Object({
+  uid: Type.String(),
+  ...UsersDashboard,
+  version: Type.Integer({ description: 'Number of the last version; 0 before the first change' }),
+  panels: Type.Array(Type.Object({ id: Type.Integer(), ...answered, ...placed, ...drawing })),
+});
+
+export const CopyBody = Type.Object({
+  uid: Uid,
+  title: Title,
+});
+
+const versionFields = {
+  version: Type.Integer(),
+  author: Type.String({ description: 'Who made the change; empty if it is not known' }),
+  made_at: Type.String({ format: 'date-time' }),
+  deleted: Type.Boolean({ description: 'True if the change deleted the dashboard' }),
+};
+
+export const VersionItem = Type.Object({
+  ...versionFields,
+  panels: Type.Integer(),
+});
+
+const ChangeText = Type.String({ description: 'Empty where there was nothing, or is nothing' });
+
+export const VersionDetail = Type.Object({
+  ...versionFields,
+  against: Type.Integer({ description: 'Version that it is compared with; 0 for none' }),
+  changes: Type.Array(
+    Type.Object({
+      kind: oneOf(['added', 'removed', 'changed', 'moved'] as const),
+      what: oneOf(['dashboard', 'panel', 'variable'] as const),
+      name: Type.String(),
+      fields: Type.Array(
+        Type.Object({ field: Type.String(), before: ChangeText, after: ChangeText }),
+      ),
+    }),
+  ),
+});
+
+const VersionNumber = Type.Integer({ minimum: 1 });
+export const VersionParams = Type.Object({
+  uid: Type.String({ minLength: 1, maxLength: 80 }),
+  version: VersionNumber,
+});
+export const VersionQuery = Type.Object({
+  against: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Version to compare with; default: the one before',
+    }),
   ),
 });
 

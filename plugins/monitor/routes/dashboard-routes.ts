@@ -1,38 +1,25 @@
-import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import type { DashboardService } from '../store/dashboard-service.ts';
-import type { Panels, UsersDashboard } from '../store/panels.ts';
 import { render, type RenderParts } from '../render/render.ts';
-import {
-  DashboardItem,
-  DashboardQuery,
-  DashboardUid,
-  Uid,
-  UsersDashboardBody,
-  UsersDashboardItem,
-} from '../model/schema.ts';
+import { DashboardItem, DashboardQuery, DashboardUid, PreviewBody, Uid } from '../model/schema.ts';
+import { type Dashboard, userSource } from '../model/dashboard.ts';
+import { complete } from '../model/panel.ts';
+import { placeBelow, type Position } from '../model/position.ts';
 import { RenderedDashboard } from '../model/rendered-schema.ts';
+import { assertVariables } from '../variables/variable-rules.ts';
 
 export interface DashboardRouteParts extends RenderParts {
   readonly dashboards: DashboardService;
-  readonly panels: Panels;
   readonly askingOf: AskingOf;
 }
-
-const shownWhole = ({ uid, title, variables, panels }: UsersDashboard) => ({
-  uid,
-  title,
-  variables: [...variables],
-  panels: panels.map((panel) => ({ ...panel, thresholds: [...panel.thresholds] })),
-});
 
 const variablePrefix = 'var-';
 
 export const dashboardRoutes = ({
   dashboards,
-  panels,
   askingOf,
   ...parts
 }: DashboardRouteParts): readonly RouteDeclaration[] => [
@@ -70,64 +57,75 @@ export const dashboardRoutes = ({
     response: RenderedDashboard,
     errors: ['not_found', 'conflict'],
     async handle({ params, query, principal, signal, requireRead }) {
-      const { from, to, step, rows, ...others } = query;
-      const given = new Map(
-        Object.entries(others as Record<string, string[]>).map(([name, value]) => [
-          name.slice(variablePrefix.length),
-          value,
-        ]),
-      );
       return await render(
         await dashboards.get(params.uid),
-        {
-          window: { from, to, step },
-          given,
-          rows,
-          asking: await askingOf(principal),
-          requireRead,
-          signal,
-        },
+        { ...asked(query), asking: await askingOf(principal), requireRead, signal },
         parts,
       );
     },
   }),
-  ...usersDashboardRoutes(panels),
+  route({
+    method: 'POST',
+    path: '/api/v1/observability/dashboards/{uid}/preview',
+    access: 'monitor:write',
+    reads: 'none',
+    readsAsked: ['metricsdb', 'logs'],
+    audited: false,
+    summary: 'Get a dashboard with its data as it would be with other panels of users',
+    description:
+      'Nothing is saved. The id of a user panel in the response is its place in the request, starting at 1. Panels are not repeated for the values of a variable.',
+    params: Type.Object({ uid: Uid }),
+    query: DashboardQuery,
+    body: PreviewBody,
+    response: RenderedDashboard,
+    status: 200,
+    maxBodyBytes: 4 * 1_048_576,
+    errors: ['conflict'],
+    async handle({ params: { uid }, query, body, principal, signal, requireRead }) {
+      return await render(
+        previewOf(uid, await dashboards.find(uid), body),
+        { ...asked(query), asking: await askingOf(principal), requireRead, signal },
+        parts,
+      );
+    },
+  }),
 ];
 
-/** Routes for everything that users have put on dashboards: files to carry to another svc. */
-const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
-  listRoute({
-    path: '/api/v1/monitor/dashboards',
-    access: 'any',
-    devices: 'none',
-    summary: 'List the panels and settings that users added to dashboards, for configuration files',
-    items: UsersDashboardItem,
-    handle: async ({ page }) =>
-      pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
-  }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/monitor/dashboards/{uid}',
-    access: 'monitor:write',
-    brief: ['uid'],
-    summary: 'Replace the panels, title and variables that users added to a dashboard',
-    params: Type.Object({ uid: Uid }),
-    body: UsersDashboardBody,
-    response: UsersDashboardItem,
-    maxBodyBytes: 4 * 1_048_576,
-    action: 'dashboard:put',
-    errors: ['conflict'],
-    handle: async (call) => shownWhole(await panels.put(call, call.params.uid, call.body)),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/monitor/dashboards/{uid}',
-    access: 'monitor:write',
-    summary:
-      'Delete all panels that users added to a dashboard; a user-created dashboard is deleted with them',
-    params: DashboardUid,
-    action: 'dashboard:delete',
-    errors: ['not_found'],
-    handle: (call) => panels.removeDashboard(call, call.params.uid),
-  }),
-];
+/** Returns window, rows and variables of a request. */
+function asked({ from, to, step, rows, ...others }: Static<typeof DashboardQuery>) {
+  const given = new Map(
+    Object.entries(others as Record<string, string[]>).map(([name, value]) => [
+      name.slice(variablePrefix.length),
+      value,
+    ]),
+  );
+  return { window: { from, to, step }, given, rows };
+}
+
+/** Returns a dashboard with other panels of users; one that does not exist yet has these alone. */
+function previewOf(
+  uid: string,
+  saved: Dashboard | undefined,
+  { variables, panels }: Static<typeof PreviewBody>,
+): Dashboard {
+  assertVariables(variables);
+  const isUsers = (saved?.source ?? userSource) === userSource;
+  const brought = isUsers ? [] : (saved?.panels ?? []).filter(({ id }) => id === null);
+  const places: Position[] = brought.map(({ position }) => position);
+  return {
+    uid,
+    title: saved?.title ?? uid,
+    description: saved?.description ?? '',
+    source: saved?.source ?? userSource,
+    variables: isUsers ? variables : (saved?.variables ?? []),
+    sources: saved?.sources ?? [],
+    panels: [
+      ...brought,
+      ...panels.map(({ id: _, repeat: __, ...sketch }, at) => {
+        const panel = complete(sketch, placeBelow(places));
+        places.push(panel.position);
+        return { ...panel, id: at + 1, source: userSource };
+      }),
+    ],
+  };
+}

@@ -7,13 +7,14 @@ import { translate } from '../grafana/translate.ts';
 import { grafanaOf } from '../grafana/write.ts';
 import { errors } from '../model/errors.ts';
 import { assertPanel } from '../model/panel.ts';
-import type { ChangeCall, Panels } from '../store/panels.ts';
+import type { ChangeCall } from '../store/history.ts';
+import type { UsersDashboards } from '../store/users-dashboards.ts';
 import type { QueryCheck } from '../render/query-check.ts';
 import { DashboardUid, GrafanaJson, ImportQuery, ImportReport } from '../model/schema.ts';
 
 export interface ImportParts {
   readonly dashboards: DashboardService;
-  readonly panels: Panels;
+  readonly users: UsersDashboards;
   readonly check: QueryCheck;
 }
 
@@ -57,7 +58,7 @@ async function importDashboard(
   call: ChangeCall,
   body: Readonly<Record<string, unknown>>,
   { uid: wanted, overwrite = false, dry_run: dryRun = false }: Static<typeof ImportQuery>,
-  { dashboards, panels, check }: ImportParts,
+  { dashboards, users, check }: ImportParts,
 ): Promise<Static<typeof ImportReport>> {
   const translation = translate(body);
   const { uid: own, title, variables, panels: translated, leftOut: untranslated } = translation;
@@ -97,7 +98,7 @@ async function importDashboard(
   if (dryRun) {
     await assertImportable(uid, overwrite, dashboards);
   }
-  const made = dryRun ? [] : await panels.importDashboard(call, dashboard, bodies, overwrite);
+  const made = dryRun ? [] : await users.take(call, dashboard, bodies, overwrite);
   return {
     uid,
     title,

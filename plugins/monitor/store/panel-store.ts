@@ -36,6 +36,16 @@ export interface MonitorTables {
     created_at: number;
     updated_at: number;
   };
+  monitor_versions: {
+    id: Generated<number>;
+    uid: string;
+    version: number;
+    author: string;
+    made_at: number;
+    bytes: number;
+    /** JSON of `UsersContent`; empty for a dashboard that was deleted. */
+    content: string;
+  };
 }
 
 /** A panel that a user made. */

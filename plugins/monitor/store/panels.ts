@@ -1,42 +1,23 @@
-import {
-  type Call,
-  type Clock,
-  type Page,
-  type PageRequest,
-  type Tables,
-  timestamp,
-} from 'svc/sdk';
+import { type Clock, type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { drawingOf } from '../model/drawing.ts';
 import { errors } from '../model/errors.ts';
 import type { DashboardService } from './dashboard-service.ts';
-import { DashboardStore, type StoredDashboard } from './dashboard-store.ts';
+import { DashboardStore } from './dashboard-store.ts';
+import type { ChangeCall, History } from './history.ts';
 import { assertPanel, changed, complete, type PanelBody } from '../model/panel.ts';
 import { type MonitorTables, PanelStore, type StoredPanel } from './panel-store.ts';
 import { placeBelow } from '../model/position.ts';
 import type { QueryCheck } from '../render/query-check.ts';
-import {
-  mostPanels,
-  type PanelDraft,
-  type PanelPatch,
-  type UsersDashboardBody,
-} from '../model/schema.ts';
-import { assertVariables } from '../variables/variable-rules.ts';
-
-/** The call that changes a panel: its precondition, and where the change is noted. */
-export type ChangeCall = Pick<Call, 'requireMatch' | 'note'>;
+import { mostPanels, type PanelDraft, type PanelPatch } from '../model/schema.ts';
+import { bodyOf } from '../model/users-dashboard.ts';
 
 export interface PanelsParts {
   readonly tables: Tables<MonitorTables>;
   readonly dashboards: DashboardService;
+  readonly history: History;
   readonly check: QueryCheck;
   readonly clock: Clock;
-}
-
-export interface UsersDashboard extends Omit<StoredDashboard, 'title'> {
-  readonly title: string | null;
-  readonly panels: readonly PanelBody[];
 }
 
 const mostOfAll = 20_000;
@@ -57,14 +38,14 @@ export class Panels {
     call: ChangeCall,
     { dashboard_uid: uid, ...sketch }: Static<typeof PanelDraft>,
   ): Promise<StoredPanel> {
-    const { tables, dashboards, clock } = this.#parts;
+    const { tables, dashboards, history, clock } = this.#parts;
     const beside = (await dashboards.find(uid))?.panels.map(({ position }) => position) ?? [];
     const panel = complete(sketch, placeBelow(beside));
     await this.#assertWorks(uid, panel);
     return await tables.write(async (tx) => {
       const store = new PanelStore(tx);
       await assertRoom(store, uid, 1);
-      const made = await store.insert(uid, panel, clock.now());
+      const made = await history.keep(tx, call, uid, () => store.insert(uid, panel, clock.now()));
       call.note({ resourceId: made.id, after: shownPanel(made) });
       return made;
     });
@@ -75,7 +56,7 @@ export class Panels {
     id: number,
     { dashboard_uid: uid, ...changes }: Static<typeof PanelPatch>,
   ): Promise<StoredPanel> {
-    const { tables, clock } = this.#parts;
+    const { tables, history, clock } = this.#parts;
     const found = await existing(id, new PanelStore(tables.read));
     const home = uid ?? found.dashboardUid;
     await this.#assertWorks(home, changed(found, changes));
@@ -89,15 +70,16 @@ export class Panels {
       if (home !== before.dashboardUid) {
         await assertRoom(store, home, 1);
       }
-      const after = await store.update(
-        id,
-        home,
-        {
-          ...changed(before, changes),
-          ...(before.origin !== undefined && { origin: before.origin }),
-        },
-        clock.now(),
-      );
+      const body = {
+        ...changed(before, changes),
+        ...(before.origin !== undefined && { origin: before.origin }),
+      };
+      const change = () =>
+        history.keep(tx, call, home, () => store.update(id, home, body, clock.now()));
+      const after =
+        home === before.dashboardUid
+          ? await change()
+          : await history.keep(tx, call, before.dashboardUid, change);
       call.note({ before: shownPanel(before), after: shownPanel(after) });
       return after;
     });
@@ -108,129 +90,14 @@ export class Panels {
       const store = new PanelStore(tx);
       const before = await existing(id, store);
       call.requireMatch(shownPanel(before));
-      await store.remove(id);
-      if ((await store.of(before.dashboardUid)).length === 0) {
-        await new DashboardStore(tx).remove(before.dashboardUid);
-      }
+      const { dashboardUid: uid } = before;
+      await this.#parts.history.keep(tx, call, uid, async () => {
+        await store.remove(id);
+        if ((await store.of(uid)).length === 0) {
+          await new DashboardStore(tx).remove(uid);
+        }
+      });
       call.note({ before: shownPanel(before) });
-    });
-  }
-
-  /** Saves a whole dashboard; with `overwrite` it replaces the users' one of its uid. */
-  importDashboard(
-    call: ChangeCall,
-    dashboard: StoredDashboard,
-    panels: readonly (PanelBody & { readonly origin?: string })[],
-    overwrite: boolean,
-  ): Promise<readonly StoredPanel[]> {
-    const { tables, dashboards, clock } = this.#parts;
-    const { uid, title } = dashboard;
-    return tables.write(async (tx) => {
-      const store = new PanelStore(tx);
-      const owner = dashboards.pluginOf(uid);
-      if (owner !== undefined) {
-        throw errors.dashboard_of_plugin({ uid, owner });
-      }
-      const before = await store.of(uid);
-      if (before.length > 0 && !overwrite) {
-        throw errors.dashboard_has_panels({ uid, count: before.length });
-      }
-      await store.removeAll(uid);
-      await assertRoom(store, uid, panels.length);
-      await new DashboardStore(tx).put(dashboard, clock.now());
-      const made: StoredPanel[] = [];
-      for (const panel of panels) {
-        made.push(await store.insert(uid, panel, clock.now()));
-      }
-      call.note({
-        resourceType: 'dashboard',
-        resourceId: uid,
-        before: { panels: before.length },
-        after: { title, panels: made.length },
-      });
-      return made;
-    });
-  }
-
-  /**
-   * Returns user content by dashboard uid: all of a user's dashboard, and the panels added to a
-   * plugin's.
-   */
-  async whole(): Promise<readonly UsersDashboard[]> {
-    const { tables, dashboards } = this.#parts;
-    const [store, stored] = [
-      new PanelStore(tables.read),
-      new Map((await new DashboardStore(tables.read).all()).map((one) => [one.uid, one])),
-    ];
-    const uids = [...(await store.counts()).keys()].toSorted();
-    return await Promise.all(
-      uids.map(async (uid) => {
-        const { title = uid, variables = [] } = stored.get(uid) ?? {};
-        const own =
-          dashboards.pluginOf(uid) === undefined
-            ? { title, variables }
-            : { title: null, variables: [] };
-        return { uid, ...own, panels: (await store.of(uid)).map(bodyOf) };
-      }),
-    );
-  }
-
-  /** Replaces the user content in one step. */
-  async put(
-    call: ChangeCall,
-    uid: string,
-    { title, variables = [], panels: sketches }: Static<typeof UsersDashboardBody>,
-  ): Promise<UsersDashboard> {
-    const { tables, dashboards, clock, check } = this.#parts;
-    const owner = dashboards.pluginOf(uid);
-    if (owner !== undefined && ((title ?? null) !== null || variables.length > 0)) {
-      throw errors.panels_alone({ uid, owner });
-    }
-    assertVariables(variables);
-    const known = owner === undefined ? variables : ((await dashboards.find(uid))?.variables ?? []);
-    const panels: PanelBody[] = [];
-    for (const sketch of sketches) {
-      const panel = complete(sketch, placeBelow(panels.map(({ position }) => position)));
-      assertPanel(panel);
-      await check(panel, known);
-      panels.push(panel);
-    }
-    const shown = {
-      uid,
-      title: owner === undefined ? (title ?? uid) : null,
-      variables: [...variables],
-      panels,
-    };
-    await tables.write(async (tx) => {
-      const store = new PanelStore(tx);
-      const before = await store.removeAll(uid);
-      await assertRoom(store, uid, panels.length);
-      if (shown.title !== null) {
-        await new DashboardStore(tx).put({ uid, title: shown.title, variables }, clock.now());
-      }
-      for (const panel of panels) {
-        await store.insert(uid, panel, clock.now());
-      }
-      call.note({
-        resourceType: 'dashboard',
-        resourceId: uid,
-        before: { panels: before },
-        after: { title: shown.title, panels: panels.length },
-      });
-    });
-    return shown;
-  }
-
-  /** Everything that users have under a uid. */
-  removeDashboard(call: ChangeCall, uid: string): Promise<void> {
-    return this.#parts.tables.write(async (tx) => {
-      call.note({ resourceType: 'dashboard', resourceId: uid });
-      const panels = await new PanelStore(tx).removeAll(uid);
-      if (panels === 0) {
-        throw errors.no_users_panels({ uid });
-      }
-      await new DashboardStore(tx).remove(uid);
-      call.note({ before: { panels } });
     });
   }
 
@@ -240,20 +107,8 @@ export class Panels {
   }
 }
 
-/** Returns the body of a panel, without its row. */
-const bodyOf = (panel: PanelBody): PanelBody => ({
-  title: panel.title,
-  type: panel.type,
-  query: panel.query,
-  legend: panel.legend,
-  unit: panel.unit,
-  thresholds: panel.thresholds,
-  position: panel.position,
-  ...drawingOf(panel),
-});
-
 /** Inside of the write, where no other call adds one. */
-async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
+export async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
   const counts = await store.counts();
   if ((counts.get(uid) ?? 0) + more > mostPanels) {
     throw errors.too_many_on_dashboard({ uid, max: mostPanels });
