@@ -187,7 +187,13 @@ export class Resets {
       email,
       expires_at: Math.floor(clock.now()) + linkMs,
     };
-    await tables.write((tx) => tx.replaceInto('password_reset_links').values(row).execute());
+    await tables.write((tx) =>
+      tx
+        .insertInto('password_reset_links')
+        .values(row)
+        .onConflict((conflict) => conflict.column('user_id').doUpdateSet(row))
+        .execute(),
+    );
     // Behind the #, so that no server and no log on the way sees it.
     return `${publicUrl().replace(/\/$/, '')}/#reset=${token}`;
   }

@@ -22,7 +22,11 @@ export const edgeStore = (db: DeviceDb) => ({
   },
 
   async put(row: EdgeRow): Promise<void> {
-    await db.replaceInto('device_edges').values(row).execute();
+    await db
+      .insertInto('device_edges')
+      .values(row)
+      .onConflict((conflict) => conflict.column('edge_id').doUpdateSet(row))
+      .execute();
   },
 
   /** Makes this edge the only one that watches the device. */

@@ -15,7 +15,11 @@ export const reportedHostStore = (db: DeviceDb) => ({
       .execute(),
 
   async put(row: ReportedHostRow): Promise<void> {
-    await db.replaceInto('device_reported_hosts').values(row).execute();
+    await db
+      .insertInto('device_reported_hosts')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['source', 'host']).doUpdateSet(row))
+      .execute();
   },
 
   async removeSource(source: string): Promise<void> {

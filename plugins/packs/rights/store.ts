@@ -26,7 +26,11 @@ export class AcceptanceStore {
 
   async add(acceptance: Acceptance): Promise<void> {
     await this.#tables.write((tx) =>
-      tx.insertInto('packs_acceptances').orReplace().values(acceptance).execute(),
+      tx
+        .insertInto('packs_acceptances')
+        .values(acceptance)
+        .onConflict((conflict) => conflict.columns(['pack_id', 'hash']).doUpdateSet(acceptance))
+        .execute(),
     );
   }
 

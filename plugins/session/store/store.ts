@@ -76,8 +76,9 @@ class SetupTokenRows {
 
   async set(hash: string, expiresAt: number): Promise<void> {
     await this.#db
-      .replaceInto('session_setup')
+      .insertInto('session_setup')
       .values({ id: 1, hash, expires_at: expiresAt })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ hash, expires_at: expiresAt }))
       .execute();
   }
 
