@@ -58,7 +58,8 @@ export class Directory implements PersonaDirectory {
   #all: ReadonlyMap<string, KnownPersona> = new Map();
   #list: readonly KnownPersona[] = [];
   #lookAlikes = new LookAlikes([]);
-  #router = new Router([]);
+  /** Undefined until the first question to these personas. */
+  #router: Router | undefined;
 
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
@@ -91,6 +92,9 @@ export class Directory implements PersonaDirectory {
   async route(question: string, principal: Principal): Promise<Route> {
     const named = await this.#named(question, principal);
     this.#look();
+    this.#router ??= new Router(
+      this.#list.filter((persona) => persona.unmet.length === 0 && isRouted(persona)),
+    );
     const { clear, candidates, words } = this.#router.rank(question, named);
     const first = clear ? this.#all.get(candidates[0]!.name)! : this.#standard();
     const why = clear
@@ -164,9 +168,7 @@ export class Directory implements PersonaDirectory {
     if (!isDeepStrictEqual(list, this.#list)) {
       this.#list = list;
       this.#all = new Map(list.map((persona) => [persona.name, persona]));
-      this.#router = new Router(
-        list.filter((persona) => persona.unmet.length === 0 && isRouted(persona)),
-      );
+      this.#router = undefined;
     }
   }
 

@@ -120,7 +120,7 @@ export class Router {
     const words = wordsIn(question);
     const hinted = wordsIn(hints.join('. ')).map((word) => ({ ...word, weight: looked }));
     const all = [...words, ...hinted];
-    const { mentioned, stems } = trade.mentionedIn(question, all);
+    const { mentioned, stems } = knowledge().trade.mentionedIn(question, all);
     const shared = distinct(all.filter(isMeaningful)).map((word) => ({
       word,
       standing: this.#standing(word, stems),
@@ -129,7 +129,7 @@ export class Router {
   }
 
   #standing(word: Word, stems: ReadonlySet<string>): keyof typeof wordShares {
-    return stems.has(word.stem) ? 'told' : likeness.knows(word) ? 'other' : 'own';
+    return stems.has(word.stem) ? 'told' : knowledge().likeness.knows(word) ? 'other' : 'own';
   }
 
   /** Returns all that a question says for or against a persona. */
@@ -137,10 +137,12 @@ export class Router {
     return [
       ...mentioned.map((each) => ({ said: each.said, share: this.#subjectShare(entry, each) })),
       ...shared.map((each) => ({ said: each.word.text, share: this.#wordShare(entry, each) })),
-      ...(entry.exemplified ? likeness.signs(entry.name, words) : []).map(({ text, odds }) => ({
-        said: text,
-        share: likenessShare * odds,
-      })),
+      ...(entry.exemplified ? knowledge().likeness.signs(entry.name, words) : []).map(
+        ({ text, odds }) => ({
+          said: text,
+          share: likenessShare * odds,
+        }),
+      ),
     ];
   }
 
@@ -164,15 +166,25 @@ export class Router {
   }
 }
 
-const trade = new Trade();
-const likeness = new Likeness(
-  new Map(
-    Object.entries(examples).map(([name, texts]) => [
-      name,
-      [...texts, ...((playbooks as Partial<Record<string, string[]>>)[name] ?? [])].map(wordsIn),
-    ]),
-  ),
-);
+/** What is known of the trade and of examples; undefined before the first question, because a start would wait for it. */
+let known: { readonly trade: Trade; readonly likeness: Likeness } | undefined;
+
+function knowledge(): NonNullable<typeof known> {
+  known ??= {
+    trade: new Trade(),
+    likeness: new Likeness(
+      new Map(
+        Object.entries(examples).map(([name, texts]) => [
+          name,
+          [...texts, ...((playbooks as Partial<Record<string, string[]>>)[name] ?? [])].map(
+            wordsIn,
+          ),
+        ]),
+      ),
+    ),
+  };
+  return known;
+}
 
 function strongest(reasons: readonly Reason[]): readonly string[] {
   const telling = reasons.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
@@ -191,6 +203,7 @@ function entryOf(persona: Routed): Entry {
   const claiming = wordsIn(`${persona.name}. ${persona.when_to_use} ${persona.description}`);
   const able = (tool: string | undefined): boolean =>
     tool === undefined || !persona.tools?.length || persona.tools.includes(tool);
+  const { trade, likeness } = knowledge();
   const subjects = trade.subjects.filter(
     (subject) => able(subject.needs) && claims(subject, claiming),
   );
