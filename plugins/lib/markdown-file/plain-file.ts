@@ -21,7 +21,7 @@ export async function readPlainFile(root: string, file: string, maxBytes: number
   if (!stats.isFile()) {
     throw refusal(file, 'is not a plain file');
   }
-  const bytes = await firstBytes(file, maxBytes + 1);
+  const bytes = await firstBytes(file, stats.size, maxBytes + 1);
   if (bytes.length > maxBytes) {
     throw refusal(
       file,
@@ -35,14 +35,21 @@ export async function readPlainFile(root: string, file: string, maxBytes: number
   }
 }
 
-/** Opened without following a link and without waiting for a pipe's writer, in case it was swapped since. */
-async function firstBytes(file: string, limit: number): Promise<Uint8Array> {
+/**
+ * Opened without following a link and without waiting for a pipe's writer, in case it was swapped since. Reads into the room
+ * that the file needs: at a start a hundred small files are read at once.
+ */
+async function firstBytes(file: string, size: number, limit: number): Promise<Uint8Array> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const buffer = Buffer.allocUnsafe(limit);
+    let buffer = Buffer.allocUnsafe(Math.min(size + 1, limit));
     let length = 0;
     for (let read = -1; read !== 0 && length < limit; length += read) {
-      read = (await handle.read(buffer, length, limit - length, length)).bytesRead;
+      if (length === buffer.length) {
+        // It has grown since its size was read.
+        buffer = Buffer.concat([buffer], limit);
+      }
+      read = (await handle.read(buffer, length, buffer.length - length, length)).bytesRead;
     }
     return buffer.subarray(0, length);
   } finally {
