@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { growSlowly, isAgent, slimDown } from './product/agent.mjs';
+import { hurry, isAgent, slimDown } from './product/agent.mjs';
 import { cacheFolders, ownFolder } from './product/cache-folder.mjs';
 import { CodeCache } from './product/code-cache.mjs';
 import { carried } from './product/carried.ts';
@@ -21,7 +21,7 @@ function main(): void {
     slimDown();
     start(carried().text(programAsset('edge')), 'edge.cjs');
   } else {
-    growSlowly();
+    hurry();
     // Other commands are short, and some should leave nothing behind.
     const cache = new CodeCache(args[0] === 'serve' ? codeFolder() : undefined);
     start(carried().text(programAsset('svc')), 'svc.cjs', cache, () =>

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { growSlowly, isAgent, slimDown } from './product/agent.mjs';
+import { hurry, isAgent, slimDown } from './product/agent.mjs';
 import { CodeCache } from './product/code-cache.mjs';
 import { compiledHost } from './dev/compile.mjs';
 import { installHooks } from './dev/install-hooks.mjs';
@@ -17,7 +17,7 @@ const agent = isAgent(process.argv.slice(2));
 if (agent) {
   slimDown();
 } else {
-  growSlowly();
+  hurry();
 }
 
 await ensureInstalled().catch((error) => {

@@ -1,13 +1,19 @@
 import 'reflect-metadata';
 
 import { run } from './cli/run.ts';
+import { settle } from './product/agent.mjs';
 import { stackMaps } from './product/stack-maps.ts';
 
 async function main(): Promise<void> {
   if (!process.sourceMapsEnabled) {
     stackMaps.install();
   }
-  process.exitCode = await run(process.argv.slice(2), process.env);
+  const args = process.argv.slice(2);
+  // Serving does so itself, when its plugins are loaded.
+  if (args[0] !== 'serve') {
+    settle();
+  }
+  process.exitCode = await run(args, process.env);
 }
 
 void main();

@@ -1,3 +1,4 @@
 export function isAgent(args: readonly string[]): boolean;
 export function slimDown(): void;
-export function growSlowly(): void;
+export function hurry(): void;
+export function settle(): void;

@@ -1,3 +1,4 @@
+import { settle } from '../product/agent.mjs';
 import type { CodeCache } from '../product/code-cache.mjs';
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
@@ -67,9 +68,15 @@ export async function serve(
       // First, so that nothing that is only shown keeps a unit in "activating".
       tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
       process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
-      setTimeout(() => void cache?.keep(), keepAfterMs).unref();
+      setTimeout(() => void endStart(cache), keepAfterMs).unref();
     },
   );
+}
+
+/** Keeps what the engine has compiled, under the flags of the start, and then sets those of the time after it. */
+async function endStart(cache: CodeCache | undefined): Promise<void> {
+  await cache?.keep();
+  settle();
 }
 
 /** Boots svc as soon as there is space for it; any other reason not to start is told at once. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { growSlowly } from '../../product/agent.mjs';
+import { hurry } from '../../product/agent.mjs';
 import { withBundler } from '../../bundler/esbuild.ts';
 import { scriptOf } from '../../product/code-cache.mjs';
 import { smallProgram } from '../../product/small-program.mjs';
@@ -12,7 +12,7 @@ export async function programs(root: string): Promise<ReadonlyMap<string, Uint8A
   const [svc, edge] = await Promise.all([programText('bin/svc.ts', root), agentText(root)]);
   // By the Node that becomes the binary, with the flags of its start: any other cache is useless.
   // An agent does without, since it would stay in memory.
-  growSlowly();
+  hurry();
   const made = scriptOf(svc, 'svc.cjs').createCachedData();
   return new Map<string, Uint8Array>([
     [programAsset('svc'), Buffer.from(svc)],
