@@ -37,7 +37,7 @@ export interface Verb {
 }
 
 export interface Typed {
-  readonly type: 'text' | 'integer' | 'list' | 'integers';
+  readonly type: 'text' | 'integer' | 'number' | 'list' | 'integers';
   /** Name in the request; default: its own name, with _ for -. */
   readonly as?: string;
   /**
@@ -68,7 +68,7 @@ export interface VerbOption extends Typed {
 }
 
 /** Format of a value, after its name and a bar: `{bytes|size}`. */
-export const formatNames = ['plain', 'value', 'lines', 'size', 'duration'] as const;
+export const formatNames = ['plain', 'value', 'lines', 'size', 'duration', 'percent'] as const;
 export type Format = (typeof formatNames)[number];
 
 /** A text with names of the answer in braces, such as `{last_attempt.stage}` or `{bytes|size}`. */

@@ -73,6 +73,11 @@ function valueOf(name: string, text: string, { type, complaint }: Typed): Value 
         throw usageFailure(complaint ?? `${name} must be a whole number`);
       }
       return Number(text);
+    case 'number':
+      if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) {
+        throw usageFailure(complaint ?? `${name} must be a number`);
+      }
+      return Number(text);
     case 'list':
       return itemsOf(text);
     case 'integers':

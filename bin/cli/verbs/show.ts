@@ -79,6 +79,9 @@ const formats: Readonly<Record<Format, (value: unknown) => string>> = {
     value === null || value === undefined
       ? ''
       : milliseconds(isDocument(value) ? sum(Object.values(value)) : Number(value)),
+  /** Rounded down: what is not all of it is not shown as 100 %. */
+  percent: (value) =>
+    typeof value === 'number' ? `${Math.floor(value * 1_000 + 1e-6) / 1_000} %` : '',
 };
 
 const plain = (value: unknown): string =>
