@@ -1,3 +1,4 @@
+import { Maintenance } from 'svc/contracts/alert';
 import type { SeenBy } from 'svc/query';
 import type { PluginContext } from 'svc/sdk';
 
@@ -22,5 +23,8 @@ export function openSilences(
   });
   ctx.http.routes(silenceRoutes(silences));
   ctx.skills.add(silenceSkill(silences));
+  ctx.services.provide(Maintenance, () => ({
+    announcedAt: (labels) => silences.announcedAt(labels),
+  }));
   return silences;
 }

@@ -54,8 +54,12 @@ export function* spansOf(
 export const stateOf = ({ starts_at: starts, ends_at: ends }: Silence, now: number): SilenceState =>
   now >= ends ? 'expired' : now < starts ? 'pending' : 'active';
 
+/** What matchers look at. */
+export type Selectable = Pick<Mutable, 'labels' | 'device_id'> &
+  Readonly<Record<'rule_key' | 'severity' | 'scope_type' | 'scope_id', string>>;
+
 /** Built-in facts of an instance that matchers see; labels cannot override them. */
-const facts: Readonly<Record<string, (one: Mutable) => string>> = {
+const facts: Readonly<Record<string, (one: Selectable) => string>> = {
   rule: ({ rule_key: key }) => key,
   rule_key: ({ rule_key: key }) => key,
   severity: ({ severity }) => severity,
@@ -76,7 +80,7 @@ export const labelsSeenBy = (one: Mutable): Readonly<Record<string, string>> => 
 
 export const mutes = (
   { matchers, devices }: Pick<Silence, 'matchers' | 'devices'>,
-  one: Mutable,
+  one: Selectable,
 ): boolean =>
   (devices === null || (one.device_id !== null && devices.has(one.device_id))) &&
   matchers.every(({ name, matches }) =>

@@ -34,6 +34,15 @@ const maxWindows = 5;
 const aheadMs = 60 * 86_400_000;
 const keptMs = 90 * 86_400_000;
 
+/** What is measured of something before any rule has looked at it. */
+const ofNoRule = {
+  rule_key: '',
+  severity: '',
+  scope_type: '',
+  scope_id: '',
+  device_id: null,
+} as const;
+
 export interface SilenceParts {
   readonly store: SilenceStore;
   readonly reach: SilenceReach;
@@ -69,10 +78,22 @@ export class Silences {
 
   /** The first one in force that matches. */
   covering(one: Mutable, now: number): Silence | undefined {
+    return this.#inForceAt(now).find((silence) => mutes(silence, one));
+  }
+
+  /** Returns when the first of the silences in force was created that select these labels whatever the rule. */
+  announcedAt(labels: Readonly<Record<string, string>>): number | undefined {
+    const created = this.#inForceAt(this.#clock.now())
+      .filter((silence) => mutes(silence, { ...ofNoRule, labels }))
+      .map(({ created_at: at }) => at);
+    return created.length === 0 ? undefined : Math.min(...created);
+  }
+
+  #inForceAt(now: number): readonly Silence[] {
     if (this.#inForce?.now !== now) {
       this.#inForce = { now, silences: this.#current.filter((silence) => isInForce(silence, now)) };
     }
-    return this.#inForce.silences.find((silence) => mutes(silence, one));
+    return this.#inForce.silences;
   }
 
   async list(

@@ -231,7 +231,17 @@ export interface AlertingRules {
   rules(seen: SeenDevices): readonly AlertingRule[];
 }
 
+/** Work that people have announced, so that what stands still meanwhile is not held against it. */
+export interface Maintenance {
+  /**
+   * Returns when the work that covers these labels now was announced, in milliseconds: the earliest
+   * of the silences in force that select them whatever the rule; undefined if there is none.
+   */
+  announcedAt(labels: LabelRecord): number | undefined;
+}
+
 export const Incidents = defineService<Incidents>('alert.incidents');
+export const Maintenance = defineService<Maintenance>('alert.maintenance');
 export const IncidentActions = defineService<IncidentActions>('alert.deeds');
 export const OthersAlerts = defineService<OthersAlerts>('alert.others');
 export const AlertingRules = defineService<AlertingRules>('alert.rules');
