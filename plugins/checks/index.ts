@@ -1,3 +1,4 @@
+import { Maintenance } from 'svc/contracts/alert';
 import { DeviceDirectory } from 'svc/contracts/device';
 import { EdgeFleet } from 'svc/contracts/edge';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
@@ -5,13 +6,18 @@ import { Programs } from 'svc/contracts/programs';
 import { definePlugin, messageOf, Outgoing } from 'svc/sdk';
 
 import { checkRoutes } from './check-routes.ts';
+import type { Check } from './check/check.ts';
 import type { CheckTables } from './check/check-store.ts';
 import { Checks } from './checks.ts';
 import { errors } from './check/errors.ts';
+import { budgetRows, objectiveRows } from './objectives/objective-series.ts';
+import { objectiveRoutes } from './objectives/objective-routes.ts';
+import { Objectives } from './objectives/objectives.ts';
 import { Places } from './rounds/places.ts';
 import { Watch } from './rounds/watch.ts';
+import { isMaintained } from './uptime/maintenance.ts';
 
-const [tickMs, rowsMs, verdictsMs, uptimeMs] = [250, 1_000, 30_000, 60_000];
+const [tickMs, rowsMs, verdictsMs, uptimeMs, budgetsMs] = [250, 1_000, 30_000, 60_000, 300_000];
 
 export default definePlugin({
   errors,
@@ -39,6 +45,27 @@ export default definePlugin({
         });
         void (signal.aborted && stop());
       });
+    const maintenance = services.maybe(Maintenance);
+    const isInMaintenance = (check: Check): boolean =>
+      maintenance.available &&
+      isMaintained(
+        check,
+        maintenance.get().announcedAt({
+          check: check.name,
+          kind: check.definition.kind,
+          group: check.definition.group,
+        }),
+      );
+    const counts = (check: Check): boolean =>
+      !check.paused && ['up', 'down'].includes(check.state) && !isInMaintenance(check);
+    const end = async (matchers: Parameters<MetricsIngest['end']>[0]): Promise<void> => {
+      try {
+        await (ingest.available && ingest.get().end(matchers, clock.now()));
+      } catch (error) {
+        // They end by themselves, five minutes after the last sample.
+        log.debug({ matchers, cause: messageOf(error) }, 'failed to end check series');
+      }
+    };
     const watch = new Watch({
       tables,
       clock,
@@ -56,31 +83,44 @@ export default definePlugin({
         'Rounds of checks that were due while the last one, or as many as run at once, were under way.',
       ),
       write: async (rows) => void (ingest.available && (await ingest.get().write(rows))),
-      end: async (name) => {
-        try {
-          await (ingest.available &&
-            ingest.get().end(
-              [
-                { name: '__name__', op: '=~', value: 'svc_check_.+|probe_.+' },
-                { name: 'check', op: '=', value: name },
-              ],
-              clock.now(),
-            ));
-        } catch (error) {
-          // They end by themselves, five minutes after the last sample.
-          log.debug({ check: name, cause: messageOf(error) }, 'failed to end check series');
-        }
-      },
+      end: (name) =>
+        end([
+          { name: '__name__', op: '=~', value: 'svc_check_.+|svc_objective_up|probe_.+' },
+          { name: 'check', op: '=', value: name },
+        ]),
+      isMaintained: isInMaintenance,
+      rowsBeside: (some, time) =>
+        objectives.known.flatMap((objective) => objectiveRows(objective, some, counts, time)),
+    });
+    const objectives = new Objectives({
+      tables,
+      clock,
+      checks: () => watch.list(),
+      flush: () => watch.flushUptime(),
+      end: (name) =>
+        end([
+          { name: '__name__', op: '=~', value: 'svc_objective_.+' },
+          { name: 'objective', op: '=', value: name },
+        ]),
     });
     const checks = new Checks({ tables, secrets, clock, watch, places, pause });
     await checks.load();
-    ctx.http.routes(checkRoutes(checks));
-    return watch;
+    await objectives.load();
+    ctx.http.routes([...checkRoutes(checks), ...objectiveRoutes(objectives)]);
+    return { watch, objectives };
   },
-  start({ scope }, watch) {
+  start({ scope, clock }, { watch, objectives }) {
     scope.defer('uptime of checks', () => watch.flushUptime());
     scope.interval('due checks', tickMs, () => watch.tick());
     scope.interval('verdicts of checks', verdictsMs, () => watch.repeatVerdicts());
+    scope.interval('budgets of objectives', budgetsMs, async () => {
+      const budgets = await objectives.budgets(objectives.known);
+      watch.keep(
+        objectives.known.flatMap((objective, index) =>
+          budgetRows(objective, budgets[index]!, clock.now()),
+        ),
+      );
+    });
     scope.interval('samples of checks', rowsMs, () => watch.flushRows());
     scope.interval('uptime of checks', uptimeMs, () => watch.flushUptime());
   },

@@ -101,6 +101,11 @@ export async function plantCanaries(
     name: 'first-check',
     target: `https://${canaryOf('checks')}.example.org/health`,
   });
+  await must('POST', '/api/v1/objectives', {
+    name: canaryOf('objectives'),
+    check: 'first-check',
+    target: 99.9,
+  });
   await must('POST', '/api/v1/heartbeats', {
     name: canaryOf('heartbeats'),
     cron: '15 2 * * *',
@@ -159,6 +164,7 @@ export async function plantCanaries(
     approvals: approvals.id,
     schedules: schedule.id,
     checks: 'first-check',
+    objectives: canaryOf('objectives'),
     heartbeats: canaryOf('heartbeats'),
     'connected-stores': 'first-store',
     skills: 'canary-guide',

@@ -279,6 +279,9 @@ export const UptimeSpan = Type.Object({
   up_ms: Type.Integer(),
   down_ms: Type.Integer(),
   stale_ms: Type.Integer({ description: 'Too few places could probe' }),
+  maintenance_ms: Type.Integer({
+    description: 'Covered by a silence on its labels that was created before it went down',
+  }),
   away_ms: Type.Integer({ description: 'svc was not running, or the check was paused' }),
 });
 export const Uptime = Type.Object({

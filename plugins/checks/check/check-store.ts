@@ -29,6 +29,17 @@ export interface CheckTables {
     up_ms: number;
     down_ms: number;
     stale_ms: number;
+    maintenance_ms: Generated<number>;
+  };
+  checks_objectives: {
+    id: Generated<number>;
+    name: string;
+    check_name: string | null;
+    group_name: string | null;
+    target: number;
+    days: number;
+    created_at: number;
+    updated_at: number;
   };
 }
 

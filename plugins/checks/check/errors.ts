@@ -9,6 +9,14 @@ export const errors = defineErrors('checks', {
     'The limit of {max} checks has been reached; delete one that you no longer need.',
   ],
   not_valid: ['invalid_argument', '{field} {message}.'],
+  no_objective: ['not_found', 'There is no objective {name}.'],
+  no_group: ['not_found', 'There is no group {group}: no check has it.'],
+  objective_of: ['invalid_argument', 'An objective is about either a check or a group.'],
+  objective_taken: ['conflict', 'An objective with the name {name} already exists.'],
+  too_many_objectives: [
+    'conflict',
+    'The limit of {max} objectives has been reached; delete one that you no longer need.',
+  ],
   sealed: [
     'unavailable',
     'The headers and bodies of the check {name} cannot be decrypted; enter them again.',

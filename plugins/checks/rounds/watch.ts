@@ -25,6 +25,10 @@ export interface WatchParts extends RoundParts {
   readonly write: (rows: readonly SampleRow[]) => Promise<void>;
   /** Ends the series of a check. */
   readonly end: (name: string) => Promise<void>;
+  /** Returns whether announced work covers the check now. */
+  readonly isMaintained: (check: Check) => boolean;
+  /** Returns what else is to be written of these checks as they are now. */
+  readonly rowsBeside: (checks: readonly Check[], time: number) => readonly SampleRow[];
   /** Seconds that rounds begin late. */
   readonly delays: Histogram;
   /** Rounds that were due while the last one, or as many as run at once, were under way. */
@@ -127,8 +131,9 @@ export class Watch {
   repeatVerdicts(): void {
     const now = this.#parts.clock.now();
     for (const check of this.#checks.values()) {
-      this.#keep(check.paused ? [] : verdictRows(check, now));
+      this.keep(check.paused ? [] : verdictRows(check, now));
     }
+    this.keep(this.#parts.rowsBeside(this.list(), now));
   }
 
   /** Hands the samples over that have come together, in their order. */
@@ -153,7 +158,7 @@ export class Watch {
         this.#lost = 0;
       }
     } catch (error) {
-      this.#keep(rows);
+      this.keep(rows);
       this.#parts.log.debug({ cause: messageOf(error) }, 'failed to write check samples');
     }
   }
@@ -211,13 +216,15 @@ export class Watch {
     const verdict = verdictOf(definition, votes);
     this.#votes.set(check.id, votes);
     this.#count(check.id);
-    this.#keep(readingRows(check, votes));
+    this.keep(readingRows(check, votes));
     if (verdict.state === now.state) {
       this.#checks.set(check.id, { ...now, cause: verdict.cause });
       return;
     }
     await this.#change(now, verdict);
-    this.#keep(verdictRows({ ...now, state: verdict.state }, clock.now()));
+    const changed = { ...now, state: verdict.state, since: clock.now() };
+    this.keep(verdictRows(changed, clock.now()));
+    this.keep(this.#parts.rowsBeside([changed], clock.now()));
   }
 
   /** Writes a change down before it is shown. */
@@ -252,12 +259,13 @@ export class Watch {
     this.#counted.set(id, monotonic);
     if (from !== undefined) {
       // As long as it took, whatever the clock on the wall was set to meanwhile.
-      this.#account.add(id, check.state, now - (monotonic - from), now);
+      const state = this.#parts.isMaintained(check) ? 'maintenance' : check.state;
+      this.#account.add(id, state, now - (monotonic - from), now);
     }
   }
 
   /** Keeps samples to be written, as many as there is room for. */
-  #keep(rows: readonly SampleRow[]): void {
+  keep(rows: readonly SampleRow[]): void {
     const room = maxWaitingRows - this.#rows.length;
     this.#lost += Math.max(0, rows.length - room);
     this.#rows.push(...rows.slice(0, Math.max(0, room)));

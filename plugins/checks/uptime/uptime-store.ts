@@ -26,22 +26,26 @@ export const uptimeStore = (db: Tables<CheckTables>['read']) => ({
       .where('begins_at', '>=', after)
       .execute(),
 
-  /** Sums by check since a time. */
+  /** Sums by check since a time, of all checks or of some. */
   sums: (
     span: UptimeRow['span'],
     after: number,
+    checkIds?: readonly number[],
   ): Promise<{ readonly check_id: number; readonly up_ms: number; readonly down_ms: number }[]> =>
-    db
-      .selectFrom('checks_uptime')
-      .select(({ fn }) => [
-        'check_id',
-        fn.sum<number>('up_ms').as('up_ms'),
-        fn.sum<number>('down_ms').as('down_ms'),
-      ])
-      .where('span', '=', span)
-      .where('begins_at', '>=', after)
-      .groupBy('check_id')
-      .execute(),
+    checkIds?.length === 0
+      ? Promise.resolve([])
+      : db
+          .selectFrom('checks_uptime')
+          .select(({ fn }) => [
+            'check_id',
+            fn.sum<number>('up_ms').as('up_ms'),
+            fn.sum<number>('down_ms').as('down_ms'),
+          ])
+          .where('span', '=', span)
+          .where('begins_at', '>=', after)
+          .$if(checkIds !== undefined, (sums) => sums.where('check_id', 'in', checkIds!))
+          .groupBy('check_id')
+          .execute(),
 
   /** Adds to what is known; spans of checks that are gone are left out. */
   add: async (rows: readonly UptimeRow[]): Promise<void> => {
@@ -57,6 +61,7 @@ export const uptimeStore = (db: Tables<CheckTables>['read']) => ({
             up_ms: now('checks_uptime.up_ms', '+', row.up_ms),
             down_ms: now('checks_uptime.down_ms', '+', row.down_ms),
             stale_ms: now('checks_uptime.stale_ms', '+', row.stale_ms),
+            maintenance_ms: now('checks_uptime.maintenance_ms', '+', row.maintenance_ms),
           })),
         )
         .execute();

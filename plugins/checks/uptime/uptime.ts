@@ -25,14 +25,20 @@ export async function uptimeOf(
   );
   const spans: Uptime['spans'] = [];
   for (let begins = from; begins <= now; begins += length) {
-    const { up_ms: up = 0, down_ms: down = 0, stale_ms: stale = 0 } = rows.get(begins) ?? {};
+    const {
+      up_ms: up = 0,
+      down_ms: down = 0,
+      stale_ms: stale = 0,
+      maintenance_ms: maintenance = 0,
+    } = rows.get(begins) ?? {};
     const lasted = Math.min(now, begins + length) - Math.max(begins, createdAt);
     spans.push({
       begins_at: timestamp(begins),
       up_ms: up,
       down_ms: down,
       stale_ms: stale,
-      away_ms: Math.max(0, Math.round(lasted) - up - down - stale),
+      maintenance_ms: maintenance,
+      away_ms: Math.max(0, Math.round(lasted) - up - down - stale - maintenance),
     });
   }
   const sum = (field: 'up_ms' | 'down_ms'): number =>

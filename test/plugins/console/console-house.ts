@@ -131,6 +131,7 @@ async function fill(house: WholeHouse, hosts: number): Promise<void> {
     ...{ name: 'front', group: 'shop', badge: true },
     ...{ target: 'https://192.0.2.1/', interval_s: 3_600 },
   });
+  await put(house, '/objectives', { name: 'shop', group: 'shop', target: 99.9 });
   await put(house, '/heartbeats', { name: 'backup', period_s: 86_400 });
   await put(house, '/alerts/silences', {
     matchers: [{ name: 'rule', value: 'nothing' }],

@@ -11,7 +11,12 @@ export const area: Area = {
     POST    /api/v1/checks/{name}/run     check:edit  refused
     GET     /api/v1/checks/{name}/uptime  any  refused
     GET     /api/v1/check-groups          any  refused
+    GET     /api/v1/objectives            any  refused
+    POST    /api/v1/objectives            check:edit  refused
+    GET     /api/v1/objectives/{name}     any  refused
+    PATCH   /api/v1/objectives/{name}     check:edit  refused
+    DELETE  /api/v1/objectives/{name}     check:edit  refused
     GET     /badges/checks/{name}         public
   `,
-  houseWide: ['checks'],
+  houseWide: ['checks', 'objectives'],
 };

@@ -25,6 +25,20 @@ export interface Group {
   readonly uptime: Readonly<Record<'day' | 'week' | 'month' | 'year', number | null>>;
 }
 
+/** Target for the uptime of a check or a group, with what is left of its budget. */
+export interface Objective {
+  readonly name: string;
+  readonly check: string | null;
+  readonly group: string | null;
+  readonly target: number;
+  readonly days: number;
+  readonly state: 'met' | 'burning' | 'spent' | 'unmeasured';
+  readonly uptime: number | null;
+  readonly budget_ms: number;
+  readonly spent_ms: number;
+  readonly budget_left: number | null;
+}
+
 /** Result of one place. */
 export interface Reading {
   readonly place: string;

@@ -40,5 +40,5 @@ const colourOf = (share: number | null): string =>
 
 const titleOf = (share: number | null, time: string): string =>
   share === null
-    ? say(text.unmeasured, { time })
+    ? say(text.unmeasuredHour, { time })
     : say(text.hour, { time, share: `${(share * 100).toFixed(1)} %` });

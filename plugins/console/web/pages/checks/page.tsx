@@ -16,6 +16,7 @@ import type { Check, Reading } from './check.ts';
 import { CheckDetail } from './detail.tsx';
 import { Groups } from './groups.tsx';
 import { Hours } from './hours.tsx';
+import { Objectives } from './objectives.tsx';
 import { Places } from './places.tsx';
 import { tones } from './tones.ts';
 
@@ -50,6 +51,7 @@ function CheckList() {
         {...(checks.more !== undefined && { more: checks.more })}
       />
       <Groups />
+      <Objectives checks={checks.items ?? []} />
       {isNew && <NewCheck onClose={() => setNew(false)} onDone={checks.reload} />}
     </>
   );
