@@ -24,6 +24,7 @@ import {
   type CheckSecrets,
   type Definition,
   definitionIn,
+  fewestDomainSeconds,
   hasSecrets,
   nameOf,
   orderOf,
@@ -239,7 +240,8 @@ export class Checks {
   #partsOf(draft: { readonly target: string }) {
     const parts = partsOf(draft);
     const { definition, secrets } = parts;
-    const fault = orderFault(orderOf(definition, secrets)) ?? placeFault(definition);
+    const fault =
+      orderFault(orderOf(definition, secrets)) ?? placeFault(definition) ?? paceFault(definition);
     if (fault !== undefined) {
       const { field, message } = fault;
       throw errors.not_valid(fault, { details: [{ path: `/${field}`, message }] });
@@ -321,6 +323,14 @@ function placeFault({ places, down_at: downAt }: Definition) {
     ? { field: 'down_at', message: `is more than the number of places, ${places.length}` }
     : undefined;
 }
+
+const paceFault = ({ kind, interval_s: interval }: Definition) =>
+  kind === 'domain' && interval < fewestDomainSeconds
+    ? {
+        field: 'interval_s',
+        message: `must be at least ${fewestDomainSeconds} for a domain: registries refuse those who ask more often`,
+      }
+    : undefined;
 
 const missing = (name: string): never => {
   throw errors.unknown({ name });

@@ -51,6 +51,8 @@ export function readingOf({ place, at, reading, offline }: Vote): PlaceReading {
             names: certificate.names,
             problem: certificate.problem,
           },
+    domain_expires_at:
+      facts?.domain_expires_at === undefined ? null : timestamp(facts.domain_expires_at),
     findings: [...(findings ?? [])],
   };
 }

@@ -15,7 +15,7 @@ const Name = Type.String({
 
 const Kind = Type.Enum([...checkKinds], {
   description:
-    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
+    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; domain: the registration of a domain, from its registry by RDAP; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
 });
 
 const Target = Type.String({
@@ -23,7 +23,7 @@ const Target = Type.String({
   maxLength: 2_000,
   examples: ['https://shop.example.org/health'],
   description:
-    'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
+    'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; domain: a domain; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
 });
 
 /** Settings of a check that have a default; all are optional when it is written. */
@@ -31,8 +31,7 @@ const settings = {
   interval_s: Type.Integer({
     minimum: 10,
     maximum: 86_400,
-    default: 60,
-    description: 'Seconds between two rounds',
+    description: 'Seconds between two rounds; default: 60, or 21600 for a domain',
   }),
   timeout_s: Type.Integer({
     minimum: 1,
@@ -75,7 +74,7 @@ const settings = {
       maxItems: 20,
       default: [],
       description:
-        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; the others: a successful conversation, with a valid certificate.',
+        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; domain: a registration that has not ended; the others: a successful conversation, with a valid certificate.',
     },
   ),
   group: Type.String({
@@ -117,7 +116,8 @@ const perKind = {
   record_type: Type.Enum([...recordTypes], { description: 'Type of the DNS record; default: A' }),
   server: Type.String({
     maxLength: 260,
-    description: 'Name server, as host or host:port; default: those of the machine.',
+    description:
+      'dns: name server, as host or host:port; default: those of the machine. domain: URL of the RDAP server; default: https://rdap.org, which redirects to the one of the registry.',
   }),
   username: Type.String({
     minLength: 1,
@@ -215,6 +215,7 @@ export const PlaceReading = Type.Object({
   status: orNull(Type.Integer()),
   banner: orNull(Type.String({ description: 'Product and version of the server' })),
   certificate: orNull(Certificate),
+  domain_expires_at: orNull(Timestamp),
   findings: Type.Array(
     Type.Object({ condition: Type.String(), holds: Type.Boolean(), found: Type.String() }),
   ),

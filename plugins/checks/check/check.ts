@@ -67,6 +67,8 @@ const usual = {
   badge: false,
 } as const;
 const usualRedirects = 5;
+/** Registries refuse those who ask more often than a date that changes once a year deserves. */
+export const [usualDomainSeconds, fewestDomainSeconds] = [21_600, 3_600];
 
 /** Name of a check that names none: `shop.example.org` of `https://shop.example.org/health`. */
 export const nameOf = (target: string): string =>
@@ -100,8 +102,15 @@ export function partsOf(draft: { readonly target: string }): {
     body,
     send,
   }) as CheckSecrets;
+  const { kind } = rest as Pick<Definition, 'kind'>;
   return {
-    definition: { ...usual, ...(rest as Pick<Definition, 'kind'>), target },
+    definition: {
+      ...usual,
+      ...(kind === 'domain' && { interval_s: usualDomainSeconds }),
+      ...rest,
+      kind,
+      target,
+    },
     secrets,
   };
 }

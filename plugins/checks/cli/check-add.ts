@@ -13,9 +13,16 @@ export const command: Command = {
     kind: {
       value: 'kind',
       about:
-        'http, tcp, tls, dns, ping, smtp, postgres, mysql, redis, mqtt, grpc or websocket; default: by the scheme of a URL, tcp for host:port, otherwise ping',
+        'http, tcp, tls, dns, domain, ping, smtp, postgres, mysql, redis, mqtt, grpc or websocket; default: by the scheme of a URL, tcp for host:port, otherwise ping',
     },
-    every: { value: 'seconds', about: 'interval between two rounds; default: 60' },
+    every: {
+      value: 'seconds',
+      about: 'interval between two rounds; default: 60, or 21600 for a domain',
+    },
+    server: {
+      value: 'address',
+      about: 'name server of a dns check; URL of the RDAP server of a domain',
+    },
     timeout: { value: 'seconds', about: 'time limit of one probe; default: 10' },
     from: {
       value: 'place',
@@ -63,6 +70,7 @@ export const command: Command = {
       ...headers(call.value('header-file')),
       ...login(call),
       ...(call.value('proxy') !== undefined && { proxy: call.value('proxy') }),
+      ...(call.value('server') !== undefined && { server: call.value('server') }),
       ...(call.value('group') !== undefined && { group: call.value('group') }),
       ...(call.has('badge') && { badge: true }),
       ...(call.has('any-certificate') && { insecure: true }),

@@ -78,6 +78,7 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
       ? { metric: 'probe_grpc_ssl', value: certificate === undefined ? 0 : 1 }
       : undefined,
     some('probe_ssl_earliest_cert_expiry', certificate?.expires_at, seconds),
+    some('probe_domain_expiry', facts.domain_expires_at, seconds),
     some('probe_dns_answer_rrs', facts.answers?.length),
   ];
   const phased = phasesOf[kind];

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 import type { Order } from './model/check.ts';
 import { type CheckKind, endpointOf, schemesOf, upgradingKinds } from './model/kinds.ts';
 import { parseCondition } from './conditions/condition.ts';
@@ -18,7 +20,7 @@ const fieldsOf: Readonly<Record<string, readonly Order['kind'][]>> = {
   ca: secureKinds,
   server_name: secureKinds,
   record_type: ['dns'],
-  server: ['dns'],
+  server: ['dns', 'domain'],
   send: ['tcp', 'websocket', 'postgres'],
   username: ['smtp', 'postgres', 'mysql', 'redis', 'mqtt'],
   password: ['smtp', 'postgres', 'mysql', 'redis', 'mqtt'],
@@ -47,8 +49,9 @@ export function orderFault(
   if (header !== undefined) {
     return { field: `headers/${header[0]}`, message: 'is not a valid HTTP header' };
   }
-  if (server !== undefined && hostPort(server, 53) === undefined) {
-    return { field: 'server', message: 'must be host or host:port' };
+  const serverMessage = server === undefined ? undefined : serverFault(kind, server);
+  if (serverMessage !== undefined) {
+    return { field: 'server', message: serverMessage };
   }
   if (proxy !== undefined && !isProxy(proxy)) {
     return { field: 'proxy', message: 'must be http://host:port, without a user or password' };
@@ -68,21 +71,35 @@ export function orderFault(
   return undefined;
 }
 
+function webFault(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === ''
+    ? undefined
+    : 'must be an http:// or https:// URL without a user or password';
+}
+
+function serverFault(kind: Order['kind'], server: string): string | undefined {
+  if (kind === 'domain') {
+    return webFault(server);
+  }
+  return hostPort(server, 53) === undefined ? 'must be host or host:port' : undefined;
+}
+
 function targetFault(kind: Order['kind'], target: string): string | undefined {
   switch (kind) {
-    case 'http': {
-      const url = URL.canParse(target) ? new URL(target) : undefined;
-      return url !== undefined &&
-        (url.protocol === 'http:' || url.protocol === 'https:') &&
-        url.username === '' &&
-        url.password === ''
-        ? undefined
-        : 'must be an http:// or https:// URL without a user or password';
-    }
+    case 'http':
+      return webFault(target);
     case 'tcp':
       return hostPort(target) === undefined ? 'must be host:port' : undefined;
     case 'tls':
       return hostPort(target, 443) === undefined ? 'must be host or host:port' : undefined;
+    case 'domain':
+      return isName(target) && isIP(target) === 0 && target.includes('.')
+        ? undefined
+        : 'must be a domain such as example.org';
     case 'dns':
     case 'ping':
       return isName(target) ? undefined : 'must be a host name or an address';

@@ -8,6 +8,7 @@ import { judge } from './conditions/judge.ts';
 import type { Means } from './wire/conversation.ts';
 import { UntrustedError } from './wire/dial.ts';
 import { probeDns } from './probes/dns.ts';
+import { probeDomain } from './probes/domain.ts';
 import { failureOf } from './probes/failure.ts';
 import { probeGrpc } from './conversations/grpc.ts';
 import { probeHttp } from './probes/http.ts';
@@ -29,6 +30,7 @@ const probes: Readonly<Record<CheckKind, Probe>> = {
   tcp: probeTcp,
   tls: probeTls,
   dns: probeDns,
+  domain: probeDomain,
   ping: probePing,
   smtp: probeSmtp,
   postgres: probePostgres,

@@ -22,6 +22,7 @@ export const placeholders = [
   'DNS_ANSWERS',
   'CERTIFICATE_EXPIRATION',
   'CERTIFICATE_ISSUER',
+  'DOMAIN_EXPIRATION',
   'REDIRECTS',
   'URL',
 ] as const;

@@ -14,6 +14,7 @@ export const usualConditions: Readonly<Record<Order['kind'], readonly string[]>>
   tcp: ['[CONNECTED] == true'],
   tls: ['[CONNECTED] == true'],
   dns: ['[DNS_RCODE] == NOERROR', 'len([DNS_ANSWERS]) > 0'],
+  domain: ['[DOMAIN_EXPIRATION] > 0'],
   ping: ['[CONNECTED] == true'],
   smtp: ['[STATUS] == 250'],
   postgres: ['[CONNECTED] == true'],
@@ -213,6 +214,8 @@ class Values {
         return certificate && certificate.expires_at - this.#now;
       case 'CERTIFICATE_ISSUER':
         return certificate?.issuer;
+      case 'DOMAIN_EXPIRATION':
+        return facts.domain_expires_at && facts.domain_expires_at - this.#now;
       case 'REDIRECTS':
         return facts.redirects;
       case 'URL':

@@ -24,7 +24,7 @@ export interface Order {
   /** Name of the server in TLS; absent: the host. */
   readonly server_name?: string;
   readonly record_type?: (typeof recordTypes)[number];
-  /** Name server as `host` or `host:port`; absent: those of the machine. */
+  /** Name server as `host` or `host:port`; absent: those of the machine. Of a domain: the URL of an RDAP server. */
   readonly server?: string;
   /** Sent once a TCP connection or a WebSocket is open. */
   readonly send?: string;
@@ -86,6 +86,8 @@ export interface Facts {
   /** Length that the server declares; absent: it declares none. */
   readonly content_length?: number;
   readonly certificate?: CertificateFacts;
+  /** When the registration of a domain ends; milliseconds since the epoch. */
+  readonly domain_expires_at?: number;
   /** Product and version by which a server introduces itself. */
   readonly banner?: string;
   /** Response code of DNS, such as NXDOMAIN. */

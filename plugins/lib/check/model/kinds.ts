@@ -4,6 +4,7 @@ export const checkKinds = [
   'tcp',
   'tls',
   'dns',
+  'domain',
   'ping',
   'smtp',
   'postgres',

@@ -49,6 +49,7 @@ export interface Reading {
   readonly address: string | null;
   readonly status: number | null;
   readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
+  readonly domain_expires_at: string | null;
 }
 
 export interface Uptime {

@@ -79,7 +79,7 @@ const columns: readonly Column<Check>[] = [
     cell: ({ readings }) => slowest(readings),
   },
   {
-    head: text.certificate,
+    head: text.validUntil,
     width: '130px',
     rank: 2,
     cell: ({ readings }) => firstExpiry(readings),
@@ -94,9 +94,9 @@ const slowest = (readings: readonly Reading[]): string => {
 };
 
 const firstExpiry = (readings: readonly Reading[]): string => {
-  const times = readings.flatMap(({ certificate }) =>
-    certificate === null ? [] : [Date.parse(certificate.expires_at)],
-  );
+  const times = readings
+    .flatMap(({ certificate, domain_expires_at: domain }) => [certificate?.expires_at, domain])
+    .flatMap((at) => (typeof at === 'string' ? [Date.parse(at)] : []));
   return times.length === 0 ? '–' : moment(Math.min(...times), Date.now());
 };
 

@@ -61,6 +61,7 @@ export const checks = words('checks', {
   paused: 'paused',
   time: 'Response time',
   certificate: 'Certificate valid until',
+  validUntil: 'Valid until',
   lastDay: 'Last 24 hours',
   hour: '{time}: {share} up',
   unmeasuredHour: '{time}: not measured',
