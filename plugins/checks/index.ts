@@ -3,7 +3,7 @@ import { DeviceDirectory } from 'svc/contracts/device';
 import { EdgeFleet } from 'svc/contracts/edge';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { Programs } from 'svc/contracts/programs';
-import { definePlugin, messageOf, Outgoing } from 'svc/sdk';
+import { definePlugin, Outgoing, type Scope } from 'svc/sdk';
 
 import { checkRoutes } from './check-routes.ts';
 import type { Check } from './check/check.ts';
@@ -14,8 +14,9 @@ import { budgetRows, objectiveRows } from './objectives/objective-series.ts';
 import { objectiveRoutes } from './objectives/objective-routes.ts';
 import { Objectives } from './objectives/objectives.ts';
 import { Places } from './rounds/places.ts';
+import { SampleSink } from './rounds/sample-sink.ts';
 import { Watch } from './rounds/watch.ts';
-import { isMaintained } from './uptime/maintenance.ts';
+import { maintainedBy } from './uptime/maintenance.ts';
 
 const [tickMs, rowsMs, verdictsMs, uptimeMs, budgetsMs] = [250, 1_000, 30_000, 60_000, 300_000];
 
@@ -24,7 +25,6 @@ export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, metrics, scope, services, secrets } = ctx;
     const outgoing = services.use(Outgoing);
-    const ingest = services.maybe(MetricsIngest);
     const tables = ctx.db<CheckTables>();
     const places = new Places({
       fleet: services.maybe(EdgeFleet),
@@ -35,37 +35,11 @@ export default definePlugin({
       clock,
       ids,
     });
-    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-      new Promise((resolve, reject) => {
-        const stop = (): void => reject(signal.reason as Error);
-        signal.addEventListener('abort', stop, { once: true });
-        scope.timeout('pause of a check', ms, () => {
-          signal.removeEventListener('abort', stop);
-          resolve();
-        });
-        void (signal.aborted && stop());
-      });
-    const maintenance = services.maybe(Maintenance);
-    const isInMaintenance = (check: Check): boolean =>
-      maintenance.available &&
-      isMaintained(
-        check,
-        maintenance.get().announcedAt({
-          check: check.name,
-          kind: check.definition.kind,
-          group: check.definition.group,
-        }),
-      );
+    const pause = pauseIn(scope);
+    const isMaintained = maintainedBy(services.maybe(Maintenance));
     const counts = (check: Check): boolean =>
-      !check.paused && ['up', 'down'].includes(check.state) && !isInMaintenance(check);
-    const end = async (matchers: Parameters<MetricsIngest['end']>[0]): Promise<void> => {
-      try {
-        await (ingest.available && ingest.get().end(matchers, clock.now()));
-      } catch (error) {
-        // They end by themselves, five minutes after the last sample.
-        log.debug({ matchers, cause: messageOf(error) }, 'failed to end check series');
-      }
-    };
+      !check.paused && ['up', 'down'].includes(check.state) && !isMaintained(check);
+    const sink = new SampleSink({ ingest: services.maybe(MetricsIngest), clock, log });
     const watch = new Watch({
       tables,
       clock,
@@ -82,13 +56,9 @@ export default definePlugin({
         'rounds_skipped_total',
         'Rounds of checks that were due while the last one, or as many as run at once, were under way.',
       ),
-      write: async (rows) => void (ingest.available && (await ingest.get().write(rows))),
-      end: (name) =>
-        end([
-          { name: '__name__', op: '=~', value: 'svc_check_.+|svc_objective_up|probe_.+' },
-          { name: 'check', op: '=', value: name },
-        ]),
-      isMaintained: isInMaintenance,
+      write: (rows) => sink.write(rows),
+      end: (name) => sink.end('svc_check_.+|svc_objective_up|probe_.+', 'check', name),
+      isMaintained,
       rowsBeside: (some, time) =>
         objectives.known.flatMap((objective) => objectiveRows(objective, some, counts, time)),
     });
@@ -97,11 +67,7 @@ export default definePlugin({
       clock,
       checks: () => watch.list(),
       flush: () => watch.flushUptime(),
-      end: (name) =>
-        end([
-          { name: '__name__', op: '=~', value: 'svc_objective_.+' },
-          { name: 'objective', op: '=', value: name },
-        ]),
+      end: (name) => sink.end('svc_objective_.+', 'objective', name),
     });
     const checks = new Checks({ tables, secrets, clock, watch, places, pause });
     await checks.load();
@@ -125,3 +91,17 @@ export default definePlugin({
     scope.interval('uptime of checks', uptimeMs, () => watch.flushUptime());
   },
 });
+
+/** Returns a pause that ends with the plugin, or with its signal. */
+const pauseIn =
+  (scope: Scope) =>
+  (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const stop = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      scope.timeout('pause of a check', ms, () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      });
+      void (signal.aborted && stop());
+    });

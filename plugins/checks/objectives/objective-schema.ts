@@ -5,7 +5,7 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
   Type.Union([schema, Type.Null()]);
 
 const CheckName = Type.String({ minLength: 1, maxLength: 80, examples: ['shop'] });
-const GroupName = Type.String({ minLength: 1, maxLength: 80, examples: ['shop'] });
+const GroupName = Type.String({ minLength: 1, maxLength: 80 });
 const Target = Type.Number({
   minimum: 50,
   maximum: 99.999,
@@ -48,7 +48,7 @@ export const ObjectiveShown = Type.Object({
   target: Target,
   days: Days,
   checks: Type.Array(Type.String(), {
-    description: 'Names of the checks that count now; empty if there is no such check or group',
+    description: 'Names of the checks that count now; empty if the check or group no longer exists',
   }),
   state: Type.Enum(['met', 'burning', 'spent', 'unmeasured'], {
     description:
