@@ -9,8 +9,8 @@ export interface Measured {
 }
 
 export interface Budget {
-  /** `unmeasured`: nothing is known of its window; `burning`: it is spent before the window ends if the last day is repeated. */
-  readonly state: 'met' | 'burning' | 'spent' | 'unmeasured';
+  /** `unmeasured`: nothing is known of its window; `at_risk`: it is spent before the window ends if the last day is repeated. */
+  readonly state: 'met' | 'at_risk' | 'spent' | 'unmeasured';
   /** Percent of the measured time in which they were up; null: nothing was measured. */
   readonly uptime: number | null;
   readonly measured_ms: number;
@@ -42,7 +42,7 @@ export function budgetOf(
       : window.down_ms >= budget
         ? 'spent'
         : burn !== null && burn > 1
-          ? 'burning'
+          ? 'at_risk'
           : 'met',
     uptime: measured === 0 ? null : (window.up_ms / measured) * 100,
     measured_ms: measured,

@@ -50,9 +50,9 @@ export const ObjectiveShown = Type.Object({
   checks: Type.Array(Type.String(), {
     description: 'Names of the checks that count now; empty if the check or group no longer exists',
   }),
-  state: Type.Enum(['met', 'burning', 'spent', 'unmeasured'], {
+  state: Type.Enum(['met', 'at_risk', 'spent', 'unmeasured'], {
     description:
-      'burning: the last day spent more than its share; spent: no budget is left; unmeasured: nothing is known of the window',
+      'at_risk: the last day spent more than its share; spent: no budget is left; unmeasured: nothing is known of the window',
   }),
   uptime: orNull(
     Type.Number({

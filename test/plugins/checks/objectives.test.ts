@@ -42,7 +42,7 @@ test('a budget is what the target leaves of the whole window, and says what it d
     ['met', 99.5, 75, 0],
   );
   const hot = at(0.025 * day, 0.025 * day);
-  assert.deepEqual([hot.state, hot.burn_rate!.toFixed(6)], ['burning', '2.500000']);
+  assert.deepEqual([hot.state, hot.burn_rate!.toFixed(6)], ['at_risk', '2.500000']);
   const over = at(0.15 * day, 0);
   assert.deepEqual([over.state, over.budget_left!.toFixed(6)], ['spent', '-50.000000']);
   // Two checks may be down twice as long, one for the other as well.
@@ -108,7 +108,7 @@ test('an objective counts measured time; announced work is left out, a silence o
   const spent = await objective();
   assert.deepEqual(
     [spent.state, spent.checks, spent.spent_ms, spent.budget_ms, spent.uptime.toFixed(3)],
-    ['burning', ['web'], 5 * minute, 0.01 * day, '66.667'],
+    ['at_risk', ['web'], 5 * minute, 0.01 * day, '66.667'],
   );
   assert.deepEqual((await house.json('/api/v1/objectives/all')).spent_ms, 5 * minute);
 
@@ -145,7 +145,7 @@ test('an objective counts measured time; announced work is left out, a silence o
   assert.deepEqual(
     items.map((one: { name: string; state: string }) => [one.name, one.state]),
     [
-      ['all', 'burning'],
+      ['all', 'at_risk'],
       ['web', 'spent'],
     ],
   );

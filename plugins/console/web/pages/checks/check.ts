@@ -32,7 +32,7 @@ export interface Objective {
   readonly group: string | null;
   readonly target: number;
   readonly days: number;
-  readonly state: 'met' | 'burning' | 'spent' | 'unmeasured';
+  readonly state: 'met' | 'at_risk' | 'spent' | 'unmeasured';
   readonly uptime: number | null;
   readonly budget_ms: number;
   readonly spent_ms: number;

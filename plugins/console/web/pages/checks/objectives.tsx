@@ -53,7 +53,7 @@ export function Objectives({ checks }: { readonly checks: readonly Check[] }) {
 
 const tones: Readonly<Record<Objective['state'], Tone>> = {
   met: 'ok',
-  burning: 'warning',
+  at_risk: 'warning',
   spent: 'critical',
   unmeasured: 'muted',
 };

@@ -41,7 +41,7 @@ export const checks = words('checks', {
   budgetLeft: 'Downtime left',
   leftOf: '{left} of {budget}',
   met: 'met',
-  burning: 'spent too fast',
+  at_risk: 'at risk',
   spent: 'missed',
   unmeasured: 'not measured',
   badge: 'Public badge',
