@@ -4,6 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { databaseOf } from './database.ts';
 import { programOf } from './program-of.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -76,6 +77,7 @@ export async function startWholeHouse({
       SVC_DATA_DIR: dataDir,
       SVC_HTTP_ADDR: '127.0.0.1:0',
       SVC_LOG_LEVEL: 'warn',
+      ...(await databaseOf(dataDir)),
       ...alone,
       ...environment,
     },

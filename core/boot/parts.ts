@@ -68,6 +68,7 @@ export async function openData(
     log: logs.logger('storage'),
     startWriter: (workerData) => startThread(product, writerEntry(), workerData),
     safeguard: safeguard?.(dataDir),
+    databaseUrl: settings.get<string>('data.database_url'),
     disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
     ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),
@@ -286,7 +287,7 @@ export function listenAddress(address: string) {
 }
 
 const writerEntry = (): string =>
-  fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
+  fileURLToPath(new URL('../storage/sqlite/writer-worker.ts', import.meta.url));
 
 /** The threads of plugins, which find the database's package in this installation or in the single binary. */
 export function pluginThreads({

@@ -1,5 +1,7 @@
 import { defineErrors, type ErrorCatalogue } from '../sdk/index.ts';
 import { errors as diskErrors } from './disk/errors.ts';
+import { errors as engineErrors } from './engine/errors.ts';
+import { errors as postgresErrors } from './postgres/errors.ts';
 import { errors as sqliteErrors } from './sqlite/errors.ts';
 
 export const errors = defineErrors('storage', {
@@ -80,16 +82,7 @@ export const errors = defineErrors('storage', {
     'invalid_argument',
     '"{id}" cannot own tables: a plugin id consists of lower-case letters, digits and dashes, and is not "core" or "sqlite".',
   ],
-  write_lost: [
-    'unavailable',
-    'The database writer stopped ({cause}): no part of this write was stored. Try again.',
-  ],
-  commit_unknown: [
-    'unavailable',
-    'The database writer stopped ({cause}) during the commit: check whether this write was stored before you try again.',
-  ],
   disk_full: ['unavailable', 'Writes are not accepted at the moment: {cause}'],
-  writer_down: ['unavailable', 'The database does not accept writes: {cause}'],
   unit_too_long: [
     'unavailable',
     'This write took longer than {seconds} s and was rolled back: do not use the network, files or timers inside a write.',
@@ -105,4 +98,10 @@ export const errors = defineErrors('storage', {
 });
 
 /** Error catalogues of the storage. */
-export const storageErrors: readonly ErrorCatalogue[] = [errors, diskErrors, sqliteErrors];
+export const storageErrors: readonly ErrorCatalogue[] = [
+  errors,
+  engineErrors,
+  diskErrors,
+  sqliteErrors,
+  postgresErrors,
+];

@@ -1,9 +1,10 @@
 import { AsyncResource } from 'node:async_hooks';
 
 import { type Clock, type SvcError, withDeadline } from '../sdk/index.ts';
+import type { Writer } from './engine/engine.ts';
+import { errors as engineErrors } from './engine/errors.ts';
 import { errors } from './errors.ts';
 import { Unit } from './unit.ts';
-import type { Writer } from './writer.ts';
 
 export interface GroupLimits {
   /** Deadline of one unit; default 5 000. */
@@ -104,7 +105,7 @@ export class Groups {
     }
     const { down } = this.#writer;
     if (down !== undefined) {
-      return errors.writer_down({ cause: down });
+      return engineErrors.writer_down({ cause: down });
     }
     const { waiting } = this.#limits;
     return this.#queue.length >= waiting

@@ -13,4 +13,5 @@ export type { Safeguard } from './migrations.ts';
 export { loadMigrations, type Migration, onlyAdds, scripts } from './migration-text.ts';
 export { onlyDeclared } from './sealed-columns.ts';
 export { sqliteCode } from './sqlite/trouble.ts';
-export { databaseName, openStorage, type Storage, type StorageOptions } from './storage.ts';
+export { databaseName } from './file.ts';
+export { openStorage, type Storage, type StorageOptions } from './storage.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { messageOf } from '../sdk/index.ts';
 import { errors } from './errors.ts';
-import { rollsBackOthers, type SqlStatement, statements, wordsOf } from './sql-text.ts';
+import { rollsBackOthers, type SqlStatement, statements, wordsOf } from './engine/sql-text.ts';
 
 export interface Migration {
   /** `001-init.sql`: numbered from 1 without gaps. */

@@ -1,13 +1,11 @@
-import { sql } from 'kysely';
-
 import { type Clock, messageOf } from '../sdk/index.ts';
 import type { CoreTables, MigrationRow } from './core-tables.ts';
 import { kyselyOver } from './sqlite/dialect.ts';
+import { type Relation, relationsText, type Schema } from './engine/engine.ts';
 import { errors } from './errors.ts';
 import type { Groups } from './groups.ts';
 import { type Migration, onlyAdds, type Script, scripts } from './migration-text.ts';
 import { type Ownership, prefixOf } from './ownership.ts';
-import type { Readers } from './sqlite/readers.ts';
 import type { Unit } from './unit.ts';
 
 /** Keeps what was in the data folder at the start safe from migrations. */
@@ -23,19 +21,15 @@ export interface Safeguard {
 
 interface MigratorOptions {
   readonly groups: Groups;
-  readonly readers: Readers;
+  readonly schema: Schema;
   readonly ownership: Ownership;
   readonly clock: Clock;
   readonly appVersion: string;
   readonly safeguard: Safeguard | undefined;
 }
 
-type Relation = { readonly name: string; readonly type: string; readonly strict: number };
-
 /** A migration may rebuild an index over everything; it runs at boot, while nobody waits. */
 const deadlineMs = 3_600_000;
-
-const relationsText = "select name, type, strict from pragma_table_list where schema = 'main'";
 
 /** Brings the tables of one owner to the version that its code expects. */
 export class Migrator {
@@ -53,7 +47,7 @@ export class Migrator {
     if (pending.length === 0) {
       return;
     }
-    if (applied.length === 0) {
+    if (applied.length === 0 && owner !== 'core') {
       this.#refuseTakeover(owner);
     }
     await this.#options.safeguard?.beforeMigration();
@@ -63,11 +57,11 @@ export class Migrator {
   }
 
   #relations(): Relation[] {
-    return this.#options.readers.connection.prepare(relationsText).all() as Relation[];
+    return this.#options.schema.connection.prepare(relationsText).all() as Relation[];
   }
 
   #appliedBy(owner: string): MigrationRow[] {
-    const { connection } = this.#options.readers;
+    const { connection } = this.#options.schema;
     return connection
       .prepare("select 1 from sqlite_schema where name = 'core_migrations'")
       .get() !== undefined
@@ -117,7 +111,7 @@ export class Migrator {
 
   /** All statements, the check of what they made, and the row that says so: one savepoint, one commit. */
   async #apply(owner: string, script: Script): Promise<void> {
-    const { groups, ownership } = this.#options;
+    const { groups, schema, ownership } = this.#options;
     const text = script.statements.map((statement) => statement.text).join(';');
     const foreign = ownership.foreign(owner, text);
     if (foreign !== undefined) {
@@ -136,20 +130,20 @@ export class Migrator {
         },
       );
     }
+    await schema.refresh();
     ownership.refresh();
   }
 
   async #perform(unit: Unit, owner: string, script: Script): Promise<void> {
-    const { ownership, clock, appVersion } = this.#options;
+    const { schema, ownership, clock, appVersion } = this.#options;
     const before = new Set(this.#relations().map(({ name }) => name));
-    for (const statement of script.statements) {
-      await unit.query(statement.text, []);
-    }
+    const after = await schema.carryOut(script.statements, (text, parameters = []) =>
+      unit.query(text, parameters),
+    );
     const tx = kyselyOver<CoreTables>({
       run: (query, parameters) => unit.query(query, parameters),
     });
-    const after = await sql.raw<Relation>(relationsText).execute(tx);
-    for (const { name, type, strict } of after.rows) {
+    for (const { name, type, strict } of after) {
       if (before.has(name) || name.startsWith('sqlite_')) {
         continue;
       }

@@ -1,7 +1,7 @@
 import type { SvcError } from '../sdk/index.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { errors } from './errors.ts';
-import { names, rollsBackOthers, tokens, wordsOf } from './sql-text.ts';
+import { names, rollsBackOthers, tokens, wordsOf } from './engine/sql-text.ts';
 
 /** Throws unless every table that `sql` reads or changes belongs to the guard's owner. */
 type Guard = (sql: string, parameters: readonly unknown[]) => void;

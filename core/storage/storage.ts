@@ -1,6 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 
@@ -13,12 +11,10 @@ import {
   type SealedTable,
   type Secrets,
   type Tables,
-  timestamp,
 } from '../sdk/index.ts';
-import { markClean, recover } from './disk/clean-stop.ts';
-import { lossReport, type LostCommits } from './disk/damaged-log.ts';
 import type { CoreTables } from './core-tables.ts';
 import { type DiskLimits, DiskGuard } from './disk/disk-guard.ts';
+import type { Engine, Place, ReaderLimits } from './engine/engine.ts';
 import { errors } from './errors.ts';
 import { type GroupLimits, Groups } from './groups.ts';
 import { KeyRing } from './keys.ts';
@@ -27,21 +23,20 @@ import { StoredMasterKeys } from './master-keys.ts';
 import { loadMigrations, type Migration } from './migration-text.ts';
 import { Migrator, type Safeguard } from './migrations.ts';
 import { Ownership } from './ownership.ts';
-import { Readers, type ReaderLimits } from './sqlite/readers.ts';
 import { Seals } from './seal.ts';
 import { SealedColumns } from './sealed-columns.ts';
+import { fileIn } from './file.ts';
 import { TableAccess } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
-import { Writer } from './writer.ts';
-
-export const databaseName = 'svc.db';
 
 export interface StorageOptions {
   readonly dataDir: string;
   readonly appVersion: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Runs `writer-worker.ts`, which is next to this file. */
+  /** URL of the Postgres that holds the data; default: a file in the data folder. */
+  readonly databaseUrl?: string | undefined;
+  /** Runs `sqlite/writer-worker.ts`. */
   readonly startWriter: (workerData: unknown) => Worker;
   readonly safeguard?: Safeguard | undefined;
   /** The SQLite addon as a file, for the single binary. */
@@ -61,12 +56,9 @@ export interface StorageOptions {
 /** The open parts of a data folder. */
 interface Parts {
   readonly options: StorageOptions;
-  /** Commits that this start found to be lost with a damaged log. */
-  readonly lost: LostCommits | undefined;
   readonly lock: DataLock;
   readonly ring: KeyRing;
-  readonly readers: Readers;
-  readonly writer: Writer;
+  readonly engine: Engine;
   readonly groups: Groups;
   readonly guard: DiskGuard;
   readonly migrator: Migrator;
@@ -93,44 +85,36 @@ async function openParts(
   options: StorageOptions,
   onFailure: (close: () => unknown) => void,
 ): Promise<Parts> {
-  const { dataDir, appVersion, clock, log, nativeBinding, startWriter, writes = {} } = options;
+  const { dataDir, appVersion, clock, log, writes = {} } = options;
   const now = (): number => clock.now();
-  const file = join(dataDir, databaseName);
 
   const lock = new DataLock(dataDir, { ...options, now });
   onFailure(() => lock.release());
-  const existed = existsSync(file);
-  const ring = new KeyRing(dataDir, options.secretKeys, existed);
-  const lost = recover(dataDir, file, { nativeBinding });
-  if (lost !== undefined) {
-    log.error({ event: 'storage.log_damaged', file }, lost.sentence);
-  }
-
-  const report = (code: string): void => guard.report(code);
-  const readers = new Readers(file, { nativeBinding }, { ...options.reads, onFailure: report });
-  onFailure(() => readers.close());
-  const writer = new Writer({
-    ...writes,
-    log,
-    onFailure: report,
-    start: () => startWriter({ file, nativeBinding }),
+  const place = await placeOf(options);
+  const ring = new KeyRing(dataDir, options.secretKeys, place.existed);
+  const { stallMs } = writes;
+  const engine = await place.open({
+    ...(options.reads && { reads: options.reads }),
+    ...(stallMs !== undefined && { stallMs }),
+    onFailure: (code) => guard.report(code),
   });
-  onFailure(() => writer.close());
+  onFailure(() => engine.close());
+  const { writer, readers, schema } = engine;
   const groups = new Groups(writer, clock, writes);
   const guard = await DiskGuard.open(dataDir, options.disk ?? {}, log, (checked) =>
     groups.between(() => writer.trim(checked)),
   );
   onFailure(() => guard.stop());
 
-  const ownership = new Ownership(readers.connection);
+  const ownership = new Ownership(schema.connection);
   const access = new TableAccess({ groups, readers, ownership, guard });
   const migrator = new Migrator({
     groups,
-    readers,
+    schema,
     ownership,
     clock,
     appVersion,
-    safeguard: existed ? options.safeguard : undefined,
+    safeguard: place.existed && !options.databaseUrl ? options.safeguard : undefined,
   });
   await migrator.migrate(
     'core',
@@ -139,7 +123,7 @@ async function openParts(
   );
 
   const core = access.of<CoreTables>('core');
-  const columns = new SealedColumns(core, readers.connection, ownership);
+  const columns = new SealedColumns(core, schema.connection, ownership);
   const keys = new StoredMasterKeys({
     ring,
     core,
@@ -152,11 +136,9 @@ async function openParts(
   await keys.retireUnused();
   return {
     options,
-    lost,
     lock,
     ring,
-    readers,
-    writer,
+    engine,
     groups,
     guard,
     migrator,
@@ -165,6 +147,16 @@ async function openParts(
     columns,
     keys,
   };
+}
+
+/** Postgres is loaded only where it is used. */
+async function placeOf(options: StorageOptions): Promise<Place> {
+  const { databaseUrl = '', nativeBinding, log } = options;
+  if (databaseUrl === '') {
+    return fileIn(options);
+  }
+  const { postgresAt } = await import('./postgres/database.ts');
+  return postgresAt({ url: databaseUrl, log, sqlite: { nativeBinding } });
 }
 
 /** The one database of the service, shared by the host and every plugin. */
@@ -227,16 +219,16 @@ export class Storage {
 
   /** Why nothing can be written at this moment. */
   writable(): string | undefined {
-    return this.#parts.guard.refusal ?? this.#parts.writer.down;
+    return this.#parts.guard.refusal ?? this.#parts.engine.writer.down;
   }
 
   /** Reports whether commits succeed, and whether some were lost, as long as the damaged log is kept. */
   health(): HealthReport {
-    const { writer, lost, options } = this.#parts;
+    const { writer, complaint } = this.#parts.engine;
     if (writer.down !== undefined) {
       return { ok: false, detail: writer.down };
     }
-    const detail = lossReport(join(options.dataDir, databaseName), lost);
+    const detail = complaint();
     return { ok: true, ...(detail !== undefined && { degraded: true, detail }) };
   }
 
@@ -258,17 +250,11 @@ export class Storage {
   }
 
   async #close(): Promise<void> {
-    const { guard, groups, readers, writer, lock, options } = this.#parts;
+    const { guard, groups, engine, lock, options } = this.#parts;
     await guard.stop();
     await groups.drain();
-    readers.close();
     try {
-      await writer.close();
-      markClean(
-        options.dataDir,
-        join(options.dataDir, databaseName),
-        timestamp(options.clock.now()),
-      );
+      await engine.close();
     } catch (error) {
       options.log.warn(
         { event: 'storage.close_incomplete', cause: messageOf(error) },

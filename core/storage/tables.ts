@@ -1,10 +1,10 @@
 import type { Tables } from '../sdk/index.ts';
-import { kyselyOver, type Line, type Run } from './sqlite/dialect.ts';
+import { kyselyOver, type Line } from './sqlite/dialect.ts';
 import type { DiskGuard } from './disk/disk-guard.ts';
+import type { Readers, Run } from './engine/engine.ts';
 import { errors } from './errors.ts';
 import type { Groups } from './groups.ts';
 import type { Ownership } from './ownership.ts';
-import type { Readers } from './sqlite/readers.ts';
 import { surroundings, type Unit } from './unit.ts';
 
 interface TablesParts {

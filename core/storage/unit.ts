@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { AuditTrailContract, SvcError } from '../sdk/index.ts';
+import type { Writer } from './engine/engine.ts';
 import { errors } from './errors.ts';
-import type { Outcome } from './sqlite/statements.ts';
-import type { Writer } from './writer.ts';
+import type { Outcome } from './engine/engine.ts';
 
 /** Accompanies the outermost writes of some work. */
 export interface Witness {

@@ -169,6 +169,10 @@ const singleHomes: Readonly<
     homes: ['plugins/session/tokens/access-tokens.ts', 'core/boot/shared-modules.ts'],
     why: 'who signs and verifies decides who anybody is',
   },
+  pg: {
+    homes: ['line', 'read-pool', 'trouble'].map((name) => `core/storage/postgres/${name}.ts`),
+    why: 'whatever it opens has a deadline, and shows the password of the URL to nobody',
+  },
   ssh2: {
     homes: ['core/boot/ssh.ts'],
     why: 'who speaks SSH sees passwords, and must bring the stream itself',

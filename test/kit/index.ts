@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
+import { databaseOf } from '../database.ts';
 import { builtThread } from './built-thread.ts';
 import { type Census, census, censusGrowth } from './census.ts';
 import { compiledOnce } from './compiled-once.ts';
@@ -112,6 +113,7 @@ export async function startTestHost(
       SVC_HTTP_ADDR: '127.0.0.1:0',
       SVC_DATA_DIR: dataDir,
       SVC_LOG_FORMAT: 'json',
+      ...(await databaseOf(dataDir)),
       ...options.environment,
     },
     sources: {

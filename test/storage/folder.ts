@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 import type { Logger } from 'svc/sdk';
 
+import { databaseOf } from '../database.ts';
 import { startWorker } from '../../core/isolate/worker.ts';
 import { openStorage, type Storage, type StorageOptions } from '../../core/storage/index.ts';
 
-const entry = fileURLToPath(new URL('../../core/storage/writer-worker.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../core/storage/sqlite/writer-worker.ts', import.meta.url));
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -17,9 +18,13 @@ export const startWriter: StorageOptions['startWriter'] = (workerData) =>
   startWorker({ entry, workerData });
 
 /** Storage on a real file; no ballast and no floor unless a test is about them. */
-export function openIn(dataDir: string, options: Partial<StorageOptions> = {}): Promise<Storage> {
+export async function openIn(
+  dataDir: string,
+  options: Partial<StorageOptions> = {},
+): Promise<Storage> {
   return openStorage({
     dataDir,
+    databaseUrl: (await databaseOf(dataDir))['SVC_DATABASE_URL'],
     appVersion: '1.0.0',
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
     log: silent,

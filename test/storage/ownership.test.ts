@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 
-import { names, statements } from '../../core/storage/sql-text.ts';
+import { names, statements } from '../../core/storage/engine/sql-text.ts';
 import { withStorage } from './folder.ts';
 
 const migrations = {

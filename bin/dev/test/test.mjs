@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 
 import { changedTests } from './changed.mjs';
 import { testFolder } from './folder.mjs';
+import { postgresFor } from './postgres.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /**
@@ -144,7 +145,7 @@ function redFiles() {
 }
 
 /** Runs in a process group of its own, so that nothing a test started outlives the run: not after the end, a signal or the deadline. */
-function runAll(chosen) {
+async function runAll(chosen) {
   const { NODE_TEST_CONTEXT: _outerRun, ...env } = process.env;
   const [folder, disk] = [testFolder(), mkdtempSync(join(tmpdir(), 'svc-'))];
   // Some tests start programs as another user, who has to come through.
@@ -153,17 +154,19 @@ function runAll(chosen) {
   const kept = `tsx-${process.getuid?.()}`;
   mkdirSync(join(tmpdir(), kept), { recursive: true });
   symlinkSync(join(tmpdir(), kept), join(folder, kept));
+  const database = await postgresFor(folder, env);
   const runner = spawn(
     process.execPath,
     ['bin/dev/test/run.mjs', String(fileDeadlineMs), ...chosen],
     {
       cwd: root,
-      env: { ...env, TMPDIR: folder, SVC_TEST_DISK: disk },
+      env: { ...env, ...database.env, TMPDIR: folder, SVC_TEST_DISK: disk },
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,
     },
   );
   const sweep = () => {
+    database.end();
     try {
       if (runner.pid !== undefined) {
         process.kill(-runner.pid, 'SIGKILL');

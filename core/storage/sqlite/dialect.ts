@@ -10,9 +10,7 @@ import {
 } from 'kysely';
 
 import { errors } from './errors.ts';
-import type { Outcome } from './statements.ts';
-
-export type Run = (sql: string, parameters: readonly unknown[]) => Outcome | Promise<Outcome>;
+import type { Run } from '../engine/engine.ts';
 
 /** Line of queries: each separately, or — for reading — several over one unchanging view. */
 export interface Line {

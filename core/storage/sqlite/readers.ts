@@ -1,13 +1,10 @@
+import type { Outcome, ReaderLimits, Readers, View } from '../engine/engine.ts';
 import { type Connection, type ConnectOptions, connectReader } from './connection.ts';
 import { errors } from './errors.ts';
-import { type Execute, executor, type Outcome } from './statements.ts';
+import { type Execute, executor } from './statements.ts';
 import { asUnavailable, sqliteCode } from './trouble.ts';
 
-export interface ReaderLimits {
-  /** Views that may be open at once; default 4. */
-  readonly views?: number;
-  /** An open view keeps the log from being trimmed, hence its deadline; default 5 000. */
-  readonly viewMs?: number;
+interface ConnectionLimits extends ReaderLimits {
   /** Called with every failure of the store itself. */
   readonly onFailure?: (code: string) => void;
 }
@@ -18,10 +15,10 @@ interface Pooled {
 }
 
 /** Read connections on the main thread: a query runs immediately, whoever is writing. */
-export class Readers {
+export class ReadConnections implements Readers {
   readonly #open: () => Pooled;
-  readonly #limits: Required<Omit<ReaderLimits, 'onFailure'>>;
-  readonly #onFailure: ((code: string) => void) | undefined;
+  readonly #limits: Required<ReaderLimits>;
+  readonly #onFailure: ConnectionLimits['onFailure'];
   readonly #shared: Pooled;
   readonly #idle: Pooled[] = [];
   readonly #busy = new Set<Pooled>();
@@ -29,7 +26,7 @@ export class Readers {
   constructor(
     file: string,
     options: ConnectOptions,
-    { views = 4, viewMs = 5_000, onFailure }: ReaderLimits = {},
+    { views = 4, viewMs = 5_000, onFailure }: ConnectionLimits = {},
   ) {
     this.#open = () => {
       const connection = connectReader(file, options);
@@ -50,7 +47,7 @@ export class Readers {
   }
 
   /** A connection of one's own whose queries all see the same commit, until it is closed or late. */
-  view(): View {
+  view(): ConnectionView {
     const { views, viewMs } = this.#limits;
     if (this.#busy.size >= views) {
       throw errors.views_taken(
@@ -63,7 +60,7 @@ export class Readers {
     const member = this.#idle.pop() ?? this.#open();
     this.#busy.add(member);
     member.execute('BEGIN', []);
-    return new View(
+    return new ConnectionView(
       viewMs,
       (sql, parameters) => this.#run(member.execute, sql, parameters),
       () => this.#giveBack(member),
@@ -98,7 +95,7 @@ export class Readers {
 }
 
 /** One read transaction, until `end` or its deadline. */
-class View {
+class ConnectionView implements View {
   readonly #viewMs: number;
   readonly #execute: Execute;
   readonly #timer: NodeJS.Timeout;

@@ -1,13 +1,7 @@
 import type { Statement } from 'better-sqlite3';
 
+import type { Outcome } from '../engine/engine.ts';
 import type { Connection } from './connection.ts';
-
-/** Result of one statement; the same on a read connection and across the writer's thread. */
-export interface Outcome {
-  readonly rows: readonly unknown[];
-  readonly changes?: number;
-  readonly insertId?: number | bigint;
-}
 
 export type Execute = (sql: string, parameters: readonly unknown[]) => Outcome;
 

@@ -9,7 +9,7 @@ import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
 import type { Notice } from 'svc/contracts/notify';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { databaseName } from '../../../core/storage/storage.ts';
+import { databaseName } from '../../../core/storage/index.ts';
 import { HandClock, minute } from './engine-house.ts';
 
 interface Alerting {

@@ -1,16 +1,11 @@
-import type { Outcome } from './sqlite/statements.ts';
+import type { Step } from '../engine/engine.ts';
+import type { Outcome } from '../engine/engine.ts';
 
 /** Data that the writer's thread starts with. */
 export interface WriterData {
   readonly file: string;
   readonly nativeBinding?: string | undefined;
 }
-
-/**
- * Steps of the open group that need no answer: one that fails dooms the group, and its commit says so.
- * A savepoint is named by its depth, so that undoing one undoes all inside it, whatever their state.
- */
-export type Step = 'begin' | 'save' | 'release' | 'undo' | 'rollback';
 
 export type Request =
   | { readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }

@@ -1,10 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { messageOf } from '../sdk/index.ts';
-import { connectWriter } from './sqlite/connection.ts';
-import type { Failure, FromWriter, Request, Step, ToWriter, WriterData } from './protocol.ts';
-import { executor, type Outcome } from './sqlite/statements.ts';
-import { sqliteCode } from './sqlite/trouble.ts';
+import { messageOf } from '../../sdk/index.ts';
+import type { Step } from '../engine/engine.ts';
+import { connectWriter } from './connection.ts';
+import type { Failure, FromWriter, Request, ToWriter, WriterData } from './protocol.ts';
+import type { Outcome } from '../engine/engine.ts';
+import { executor } from './statements.ts';
+import { sqliteCode } from './trouble.ts';
 
 const { file, nativeBinding } = workerData as WriterData;
 const connection = connectWriter(file, { nativeBinding });

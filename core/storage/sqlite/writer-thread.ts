@@ -3,13 +3,14 @@ import type { Worker } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
 
-import { type Logger, messageOf } from '../sdk/index.ts';
-import { errors } from './errors.ts';
-import type { Failure, FromWriter, Request, Step, StepOrder, ToWriter } from './protocol.ts';
-import type { Outcome } from './sqlite/statements.ts';
-import { asUnavailable } from './sqlite/trouble.ts';
+import { type Logger, messageOf } from '../../sdk/index.ts';
+import type { Step, Writer } from '../engine/engine.ts';
+import { errors } from '../engine/errors.ts';
+import type { Failure, FromWriter, Request, StepOrder, ToWriter } from './protocol.ts';
+import type { Outcome } from '../engine/engine.ts';
+import { asUnavailable } from './trouble.ts';
 
-interface WriterOptions {
+interface ThreadOptions {
   readonly start: () => Worker;
   readonly log: Logger;
   /** A thread that owes an answer for longer is replaced; default 30 000. */
@@ -29,7 +30,7 @@ const longestPauseMs = 30_000;
 const healthyMs = 60_000;
 
 /** The writer's thread as the main thread sees it: it is started again when it dies. */
-export class Writer {
+export class WriterThread implements Writer {
   readonly #start: () => Worker;
   readonly #log: Logger;
   readonly #stallMs: number;
@@ -47,7 +48,7 @@ export class Writer {
   /** Steps that are not sent yet. */
   #steps: StepOrder[] = [];
 
-  constructor({ start, log, stallMs = 30_000, onFailure }: WriterOptions) {
+  constructor({ start, log, stallMs = 30_000, onFailure }: ThreadOptions) {
     this.#start = start;
     this.#log = log;
     this.#stallMs = stallMs;

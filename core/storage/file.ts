@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+
+import { type Clock, type Logger, timestamp } from '../sdk/index.ts';
+import { markClean, recover } from './disk/clean-stop.ts';
+import { lossReport } from './disk/damaged-log.ts';
+import {
+  type Engine,
+  type EngineLimits,
+  type Place,
+  type Relation,
+  relationsText,
+  type Schema,
+} from './engine/engine.ts';
+import { ReadConnections } from './sqlite/readers.ts';
+import { WriterThread } from './sqlite/writer-thread.ts';
+
+export const databaseName = 'svc.db';
+
+interface FileOptions {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Runs `sqlite/writer-worker.ts`. */
+  readonly startWriter: (workerData: unknown) => Worker;
+  /** The SQLite addon as a file, for the single binary. */
+  readonly nativeBinding?: string | undefined;
+}
+
+/** The file of a data folder. */
+export function fileIn(options: FileOptions): Place {
+  const file = join(options.dataDir, databaseName);
+  return { existed: existsSync(file), open: (limits) => openFile(file, options, limits) };
+}
+
+async function openFile(
+  file: string,
+  { dataDir, clock, log, startWriter, nativeBinding }: FileOptions,
+  { reads, stallMs, onFailure }: EngineLimits,
+): Promise<Engine> {
+  const lost = recover(dataDir, file, { nativeBinding });
+  if (lost !== undefined) {
+    log.error({ event: 'storage.log_damaged', file }, lost.sentence);
+  }
+  const readers = new ReadConnections(file, { nativeBinding }, { ...reads, onFailure });
+  const writer = new WriterThread({
+    log,
+    onFailure,
+    ...(stallMs !== undefined && { stallMs }),
+    start: () => startWriter({ file, nativeBinding }),
+  });
+  return {
+    writer,
+    readers,
+    schema: schemaOf(readers),
+    complaint: () => lossReport(file, lost),
+    async close() {
+      readers.close();
+      await writer.close();
+      markClean(dataDir, file, timestamp(clock.now()));
+    },
+  };
+}
+
+/** The file knows its tables itself. */
+const schemaOf = ({ connection }: ReadConnections): Schema => ({
+  connection,
+  async carryOut(statements, query) {
+    for (const { text } of statements) {
+      await query(text);
+    }
+    return (await query(relationsText)).rows as Relation[];
+  },
+  async refresh() {},
+});

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+
+import { Client } from 'pg';
+
+const { SVC_TEST_POSTGRES_PORT: port, SVC_TEST_POSTGRES_WAY: way } = process.env;
+
+/** True if this run is about Postgres: "SVC_TEST_DATABASE=postgres npm test". */
+export const overPostgres = port !== undefined;
+
+/** The database of the house whose data folder is `dataDir`, made when it is asked for first. */
+export async function databaseOf(dataDir: string): Promise<Readonly<Record<string, string>>> {
+  if (!overPostgres) {
+    return {};
+  }
+  const name = `svc_${createHash('sha256').update(dataDir).digest('hex').slice(0, 24)}`;
+  const client = new Client(address('postgres', port));
+  await client.connect();
+  try {
+    await client.query(`create database ${name}`);
+  } catch (error) {
+    // A house that starts again finds what it had.
+    if ((error as { code?: string }).code !== '42P04') {
+      throw error;
+    }
+  } finally {
+    await client.end();
+  }
+  return { SVC_DATABASE_URL: address(name, way) };
+}
+
+const address = (name: string, at: string | undefined): string =>
+  `postgres://svc@127.0.0.1:${at}/${name}`;
