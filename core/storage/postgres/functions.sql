@@ -74,6 +74,8 @@ create or replace function svc_schema.min(a anycompatible, b anycompatible, c an
 create or replace function svc_schema.round(v double precision) returns double precision language sql immutable strict parallel safe as $$ select round(v::numeric)::double precision $$;
 create or replace function svc_schema.round(v double precision, digits integer) returns double precision language sql immutable strict parallel safe as $$ select round(v::numeric, digits)::double precision $$;
 create or replace function svc_schema.random() returns bigint language sql volatile as $$ select (pg_catalog.random() * 9007199254740991)::bigint $$;
+create or replace function svc_schema.randomblob(size integer) returns bytea language sql volatile as $$
+  select substring(string_agg(uuid_send(gen_random_uuid()), '') from 1 for size) from generate_series(1, size / 16 + 1) $$;
 create or replace function svc_schema.unixepoch(mode text) returns double precision language sql stable as $$ select extract(epoch from clock_timestamp())::double precision $$;
 create or replace function svc_schema.unixepoch() returns bigint language sql stable as $$ select floor(extract(epoch from clock_timestamp()))::bigint $$;
 create or replace function svc_schema.typeof(v anyelement) returns text language sql stable as $$
@@ -100,3 +102,11 @@ do $$ begin
     create collation svc_schema.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
   end if;
 end $$;
+
+create or replace view svc_schema.sqlite_schema as
+  select 'trigger' as type, t.tgname::text as name, c.relname::text as tbl_name from pg_trigger as t join pg_class as c on c.oid = t.tgrelid
+  where not t.tgisinternal and c.relnamespace = to_regnamespace('svc_schema')
+  union all
+  select case when c.relkind = 'i' then 'index' when c.relkind = 'v' then 'view' else 'table' end, c.relname::text, coalesce(i.relname, c.relname)::text
+  from pg_class as c left join pg_index as x on x.indexrelid = c.oid left join pg_class as i on i.oid = x.indrelid
+  where c.relkind in ('r', 'i', 'v') and c.relnamespace = to_regnamespace('svc_schema');

@@ -109,8 +109,10 @@ export class Texts {
     sql: string,
     parameters: readonly unknown[],
   ): Promise<Outcome> {
-    const { text, name, isReader, numbered, after } = this.of(sql);
-    const isKept = this.#way.sessions && this.#way.address.prepare && name !== undefined;
+    const { text: usual, name, isReader, numbered, after } = this.of(sql);
+    const text = parameters.some(isFraction) ? withFractions(usual, parameters) : usual;
+    const isKept =
+      this.#way.sessions && this.#way.address.prepare && name !== undefined && text === usual;
     const asked = client.query({ text, values: parameters.map(sent), ...(isKept && { name }) });
     const [{ rows, rowCount }] = await Promise.all([
       asked,
@@ -124,3 +126,12 @@ export class Texts {
     return { rows: [], changes: rowCount ?? 0, ...(last !== undefined && { insertId: last }) };
   }
 }
+
+const isFraction = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && !Number.isSafeInteger(value);
+
+/** What meets a whole number may have a fraction, as in SQLite. */
+const withFractions = (text: string, parameters: readonly unknown[]): string =>
+  text.replace(/\$(\d+)/g, (place, at) =>
+    isFraction(parameters[Number(at) - 1]) ? `${place}::double precision` : place,
+  );

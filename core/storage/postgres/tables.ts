@@ -26,7 +26,7 @@ export class Tables {
   }
 
   has(name: string): boolean {
-    return this.#all().has(name);
+    return name === 'sqlite_schema' || this.#all().has(name);
   }
 
   /** Column of a table that numbers its rows by itself. */

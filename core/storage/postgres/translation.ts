@@ -53,6 +53,7 @@ const reserved = new Set([
   ...['user', 'variadic', 'verbose'],
 ]);
 
+const truths = ['=', '<', '>', '<=', '>=', '<>', '!=', '==', 'and', 'or', 'not', 'exists', 'in'];
 const afterPattern = ['and', 'or', 'then', 'when', 'else', 'end', 'order', 'group', 'limit'];
 const pastPattern = [...afterPattern, 'having', 'union', 'escape', 'returning', ',', ';', '='];
 const afterOrder = ['limit', 'offset', 'union', 'except', 'intersect', 'rows', 'range', 'groups'];
@@ -197,6 +198,12 @@ export class Translation {
           this.#order(words, at + 2);
         }
         break;
+      case 'set':
+        this.#set(words, at);
+        break;
+      case 'values':
+        named(words, at);
+        break;
       case 'indexed':
         if (is(words[at - 1], 'not')) {
           words[at - 1]!.out = word.out = '';
@@ -228,6 +235,21 @@ export class Translation {
     const end = next(words, at + 1, depth, ...pastPattern);
     if (!is(words[end], 'escape') || words[end]!.depth !== depth) {
       words[end - 1]!.out += ` escape ''`;
+    }
+  }
+
+  /** SQLite stores a comparison as 0 or 1. */
+  #set(words: readonly Word[], at: number): void {
+    const { depth } = words[at]!;
+    const end = next(words, at + 1, depth, 'where', 'from', 'returning', ';');
+    for (const [from, to] of parts(words, at + 1, end, depth)) {
+      const value = words.slice(from + 2, to);
+      const isTruth =
+        !is(value[0], 'case') && value.some((word) => word.depth === depth && is(word, ...truths));
+      if (isTruth) {
+        value[0]!.out = `${this.schema}.to_integer(${value[0]!.out}`;
+        value.at(-1)!.out += ')';
+      }
     }
   }
 
@@ -290,6 +312,22 @@ function mainVerb(words: readonly Word[]): Word | undefined {
   const isVerb = (word: Word): boolean =>
     word.depth === 0 && is(word, 'select', 'insert', 'update', 'delete', 'values');
   return is(words[0], 'with') ? words.find(isVerb) : words.slice(0, 1).find(isVerb);
+}
+
+/** Rows that are written down are a table, which needs a name before Postgres 16. */
+function named(words: readonly Word[], at: number): void {
+  const open = words[at - 1];
+  if (is(open, '(') && is(words[at - 2], 'from', 'join', ',')) {
+    const close = next(words, at, open!.depth, ')');
+    const after = words[close + 1];
+    if (
+      after === undefined ||
+      (after.kind === 'word' && !is(after, 'as')) ||
+      is(after, ',', ';', ')')
+    ) {
+      words[close]!.out += ' as given';
+    }
+  }
 }
 
 /** `IS` compares any two values. */
