@@ -49,7 +49,7 @@ export function addressOf(text: string): Address {
     throw errors.pg_url({ problem: 'lacks the host, the user or the database' });
   }
   const schema = given('search_path') ?? 'svc';
-  if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema) || /^pg_/.test(schema)) {
+  if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema) || schema.startsWith('pg_')) {
     throw errors.pg_url({
       problem: 'has a search_path that is not one name of lower-case letters, digits and _',
     });
@@ -70,7 +70,7 @@ export function addressOf(text: string): Address {
 }
 
 const isLocal = (host: string): boolean =>
-  host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\./.test(host);
+  host.startsWith('/') || host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 /** Encrypts and verifies unless nothing leaves this machine, or the URL says otherwise. */
 function tlsOf(

@@ -62,7 +62,7 @@ export function refusalOf(error: unknown, address: Address): SvcError {
   const cause = messageOf(error);
   const more = { cause: error };
   const code = String((error as { code?: unknown }).code ?? '');
-  if (/^28/.test(code) || /SASL|password/i.test(cause)) {
+  if (code.startsWith('28') || /SASL|password/i.test(cause)) {
     return errors.pg_password({ place, user, cause }, more);
   }
   if (code === '3D000') {

@@ -1,5 +1,3 @@
-import Database from 'better-sqlite3';
-
 import { relationsText, type Relation, type Schema } from '../engine/engine.ts';
 import type { SqlStatement } from '../engine/sql-text.ts';
 import type { Connection } from '../sqlite/connection.ts';
