@@ -89,7 +89,7 @@ export class SessionRows {
           .where('user_id', '=', userId)
           .where('ended_at', 'is', null)
           .orderBy('id', 'desc')
-          .limit(-1)
+          .limit(Number.MAX_SAFE_INTEGER)
           .offset(kept),
       )
       .execute();
@@ -216,7 +216,7 @@ export class RefreshTokenRows {
             .where('session_id', '=', sessionId)
             .where('spent_at', spent, null)
             .orderBy('id', 'desc')
-            .limit(-1)
+            .limit(Number.MAX_SAFE_INTEGER)
             .offset(keptTokens),
         )
         .execute();
