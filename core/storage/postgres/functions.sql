@@ -91,7 +91,7 @@ create or replace function svc_schema.to_real(v double precision) returns double
 create or replace function svc_schema.to_real(v bigint) returns double precision language sql immutable parallel safe as $$ select v::double precision $$;
 create or replace function svc_schema.to_real(v numeric) returns double precision language sql immutable parallel safe as $$ select v::double precision $$;
 create or replace function svc_schema.to_real(v text) returns double precision language sql immutable strict parallel safe as $$
-  select coalesce(substring(v from '^\s*([+-]?\d{1,300}(?:\.\d*)?(?:[eE][+-]?\d{1,2})?)')::double precision, 0) $$;
+  select coalesce(substring(v from '^\s*([+-]?\d{1,255}(?:\.\d*)?(?:[eE][+-]?\d{1,3})?)')::double precision, 0) $$;
 
 do $$ begin
   if to_regprocedure('svc_schema.total(double precision)') is null then

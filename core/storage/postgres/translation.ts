@@ -199,7 +199,10 @@ export class Translation {
         }
         break;
       case 'set':
-        this.#set(words, at);
+        // "on delete set null" sets no column.
+        if (!is(after, 'null', 'default')) {
+          this.#set(words, at);
+        }
         break;
       case 'values':
         named(words, at);
