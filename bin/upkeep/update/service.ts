@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 
@@ -13,6 +13,8 @@ const endMs = 60_000;
 /** Supervisor of a program: systemd, or whoever has started it. */
 export interface Keeper {
   readonly isService: boolean;
+  /** Returns whether the program is being started, though its start has not come to the data yet. */
+  isStarting(): boolean;
   /** Ends it and lets the program of this moment be started. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -42,6 +44,7 @@ export function keeperOf(program: string, dataDir: string): Keeper {
     };
     return {
       isService: true,
+      isStarting: () => true,
       // Not waited for: systemd itself would wait until it is ready, and that is judged here.
       restart: () => systemctl('restart', '--no-block', 'svc.service'),
       stop: () => systemctl('stop', 'svc.service'),
@@ -54,7 +57,38 @@ export function keeperOf(program: string, dataDir: string): Keeper {
       await ended(pid);
     }
   };
-  return { isService: false, restart: end, stop: end, start: async () => undefined };
+  return {
+    isService: false,
+    isStarting: () => processes().some((pid) => startsServing(pid, program, dataDir)),
+    restart: end,
+    stop: end,
+    start: async () => undefined,
+  };
+}
+
+function processes(): readonly number[] {
+  try {
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  } catch {
+    // Not Linux: nothing tells of a start.
+    return [];
+  }
+}
+
+/** Returns whether a process is a call of `serve` for this data folder, even one that a script still prepares. */
+function startsServing(pid: number, program: string, dataDir: string): boolean {
+  try {
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const isProgram = (): boolean =>
+      args.includes(program) || readlinkSync(`/proc/${pid}/exe`) === program;
+    return (
+      args.includes('serve') &&
+      (args.includes(dataDir) || (!args.includes('--data') && isProgram()))
+    );
+  } catch {
+    // It has ended since, or belongs to another user.
+    return false;
+  }
 }
 
 /** Returns a process that holds the data folder and is not ready yet. */
