@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 /** Programs, and two libraries, that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
   asciinema: 'asciinema',
-  chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   curl: 'curl',
   'dpkg-deb': 'dpkg',
   exim4: 'exim4-daemon-light',
@@ -46,7 +46,16 @@ export const peers = {
 
 export type Peer = keyof typeof peers;
 
-export function findPeer(name: Peer): string | undefined {
+export const findPeer = (name: Peer): string | undefined => findProgram(name);
+
+/**
+ * Shell of Chromium: it shows pages as the whole browser does, for a third of the processor time. The
+ * whole one where only that is installed.
+ */
+export const findBrowser = (): string | undefined =>
+  findPeer('chromium-headless-shell') ?? findProgram('chromium');
+
+function findProgram(name: string): string | undefined {
   // Daemons live beside the folders that a user's PATH names.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   // No program: it is loaded before one.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 import type { Outcome, Row } from '../exercise.ts';
-import { findPeer } from '../peers.ts';
+import { findBrowser } from '../peers.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import { drawLive } from './console-chart.ts';
 import { letIn, pushFigures, raise, writeDevices } from './console-fleet.ts';
@@ -46,9 +46,9 @@ export async function run({
   readonly incidents?: number;
   readonly times?: number;
 }): Promise<Outcome> {
-  const executablePath = findPeer('chromium');
+  const executablePath = findBrowser();
   if (executablePath === undefined) {
-    throw new Error('chromium is not installed (Debian: apt-get install chromium)');
+    throw new Error('chromium is not installed (Debian: apt-get install chromium-headless-shell)');
   }
   const browser = await chromium.launch({
     executablePath,

@@ -40,7 +40,7 @@ export async function run({
     skip: () => undefined,
   });
   if (!browser) {
-    throw new Error('chromium is not installed (Debian: apt-get install chromium)');
+    throw new Error('chromium is not installed (Debian: apt-get install chromium-headless-shell)');
   }
   const house = await startConsoleHouse();
   endings.push(() => house.end());

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 
 import type { Outcome, Row } from '../exercise.ts';
-import { findPeer } from '../peers.ts';
+import { findBrowser } from '../peers.ts';
 import { everyPage, type OnePage, openPage } from '../plugins/console/every-page.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,9 +36,9 @@ export async function run({
   email = '',
   password = '',
 }: Options): Promise<Outcome> {
-  const executablePath = findPeer('chromium');
+  const executablePath = findBrowser();
   if (executablePath === undefined) {
-    throw new Error('chromium is not installed (Debian: apt-get install chromium)');
+    throw new Error('chromium is not installed (Debian: apt-get install chromium-headless-shell)');
   }
   mkdirSync(folder, { recursive: true });
   const own = url === '' ? await startDemo() : undefined;

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-import { peer } from '../../peers.ts';
+import { findBrowser, peer } from '../../peers.ts';
 
 /** Flags that disable anything that contacts the network or draws on a screen. */
 const flags = [
@@ -30,7 +30,7 @@ export interface View {
 export async function openBrowser(
   t: Pick<TestContext, 'after' | 'skip'>,
 ): Promise<Browser | undefined> {
-  const executablePath = peer(t, 'chromium');
+  const executablePath = findBrowser() ?? peer(t, 'chromium-headless-shell');
   if (executablePath === undefined) {
     return undefined;
   }
