@@ -14,12 +14,19 @@ const deepest = 8;
 const carrier = 'shipped-files';
 const listed = 'vault/index.json';
 
+/** A playbook as it ships. Its header is read when it is needed: mostly it is known already. */
+export interface ShippedPlaybook {
+  readonly path: string;
+  readonly digest: string;
+  read(): SourcedFile;
+}
+
 /** The playbooks that come with the product: those of its folder, or those that the single binary carries. */
 export async function shippedPlaybooks(
   root: string,
   plugins: PluginDirectory,
   log: Logger,
-): Promise<readonly SourcedFile[]> {
+): Promise<readonly ShippedPlaybook[]> {
   const folder = join(root, 'vault');
   const names = await namesBelow(folder, '', deepest);
   const texts =
@@ -28,7 +35,11 @@ export async function shippedPlaybooks(
       : carried(plugins);
   return texts
     .flatMap((text) => text ?? [])
-    .map(({ name, content }) => playbook(`vault/${name}`, content, log));
+    .map(({ name, content }) => {
+      const path = `vault/${name}`;
+      const digest = createHash('sha256').update(content).digest('hex');
+      return { path, digest, read: () => playbook({ path, content, digest }, log) };
+    });
 }
 
 interface Text {
@@ -81,12 +92,12 @@ function carried(plugins: PluginDirectory): readonly Text[] {
 }
 
 /**
- * Converts a playbook; its header has title and tags, and an unreadable header costs only these.
+ * Adds title and tags, which are in the header of a playbook; an unreadable header costs only these.
  */
-function playbook(path: string, content: string, log: Logger): SourcedFile {
-  const digest = createHash('sha256').update(content).digest('hex');
+function playbook(file: SourcedFile, log: Logger): SourcedFile {
+  const { path, content } = file;
   if (!/^\uFEFF?---\r?\n/.test(content)) {
-    return { path, content, digest };
+    return file;
   }
   try {
     const { title, tags } = readFrontMatter(content, { maxBytes }).header;
@@ -94,9 +105,7 @@ function playbook(path: string, content: string, log: Logger): SourcedFile {
       ? tags.filter((tag): tag is string => typeof tag === 'string')
       : [];
     return {
-      path,
-      content,
-      digest,
+      ...file,
       ...(typeof title === 'string' && title.trim() !== '' && { title: title.slice(0, 200) }),
       tags: words,
     };
@@ -105,6 +114,6 @@ function playbook(path: string, content: string, log: Logger): SourcedFile {
       { event: 'knowledge.playbook_header', error, file: path },
       `ignoring the header of playbook ${path}: ${messageOf(error)}`,
     );
-    return { path, content, digest };
+    return file;
   }
 }

@@ -1,13 +1,8 @@
 import { route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type {
-  KeptDoc,
-  Origin,
-  Replaced,
-  SourcedDocs,
-  SourcedFile,
-} from '../documents/sourced-docs.ts';
+import type { KeptDoc, Origin, Replaced, SourcedDocs } from '../documents/sourced-docs.ts';
+import type { ShippedPlaybook } from './shipped.ts';
 
 const origin: Origin = {
   source: 'vault',
@@ -24,10 +19,10 @@ const atOnce = 10;
 /** The playbooks of the product among the documents: always those of this version, but for what people made their own. */
 export class Vault {
   readonly #docs: SourcedDocs;
-  readonly #shipped: () => Promise<readonly SourcedFile[]>;
+  readonly #shipped: () => Promise<readonly ShippedPlaybook[]>;
   #running: Promise<Replaced> | undefined;
 
-  constructor(docs: SourcedDocs, shipped: () => Promise<readonly SourcedFile[]>) {
+  constructor(docs: SourcedDocs, shipped: () => Promise<readonly ShippedPlaybook[]>) {
     this.#docs = docs;
     this.#shipped = shipped;
   }
@@ -53,7 +48,7 @@ export class Vault {
     for (let from = 0; from === 0 || from < changed.length; from += atOnce) {
       const part = await this.#docs.replace(
         origin,
-        changed.slice(from, from + atOnce),
+        changed.slice(from, from + atOnce).map((file) => file.read()),
         from === 0 ? gone : [],
       );
       const kept: readonly KeptDoc[] = [...sum.kept, ...part.kept];
