@@ -283,7 +283,7 @@ test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   assert.equal(await query.inputValue(), 'svc_process_uptime_seconds');
   await query.fill('sum(rate(foo[5m]) by');
   await page.keyboard.press('Enter');
-  await page.getByRole('alert').getByText('parse error').waitFor();
+  await page.getByRole('alert').getByText('parse error').first().waitFor();
   assert.match(
     await page.locator('.query-wrong pre').innerText(),
     /\n {18}\^\^/,
