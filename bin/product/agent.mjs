@@ -28,7 +28,7 @@ export function slimDown() {
  * most functions run for the last time soon after. Other engines count in another way.
  */
 const budgets = process.versions.v8.startsWith('11.3.')
-  ? { own: 132 * 1024, start: 528 * 1024 }
+  ? { own: 66 * 1024, start: 528 * 1024 }
   : undefined;
 
 /**
