@@ -119,7 +119,7 @@ export class VersionStore {
     }
     await sql`
       DELETE FROM monitor_versions WHERE id <= coalesce((
-        SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS total FROM monitor_versions)
+        SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS total FROM monitor_versions) AS sized
         WHERE total > ${mostBytesOfAll} ORDER BY id DESC LIMIT 1), 0)`.execute(this.#db);
   }
 }
