@@ -2,6 +2,7 @@ import {
   type Expression,
   type ExpressionBuilder,
   type Insertable,
+  type RawBuilder,
   type SqlBool,
   sql,
 } from 'kysely';
@@ -88,27 +89,30 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
    * oldest relation; none of `known`.
    */
   async steps(from: readonly number[], known: Iterable<number>, limit: number): Promise<Step[]> {
-    const way = (
-      origin: 'src_id' | 'dst_id',
-      reached: 'src_id' | 'dst_id',
-      direction: string,
-    ) => sql`
-      select r.id as relation, ${sql.ref(`r.${reached}`)} as reached
-      from topology_relations r join topology_relation_types t on t.name = r.type
-      where t.propagates_failure = 1 and t.direction in (${direction}, 'bidirectional') and ${sql.ref(`r.${origin}`)} in ${among(from)}`;
-    const found = await sql<Step>`
-      select oldest.reached, oldest.relation, r.type, case r.src_id when oldest.reached then r.dst_id else r.src_id end as origin
-      from (
-        select reached, min(relation) as relation
-        from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')}) as step
-        where reached not in ${among(known)} and ${seen === undefined ? sql`true` : sql`reached in ${hostsOf(seen)}`}
-        group by reached order by reached limit ${limit}
-      ) as oldest join topology_relations r on r.id = oldest.relation order by oldest.reached`.execute(
-      db,
-    );
+    const found = await stepsQuery(from, known, limit, seen).execute(db);
     return found.rows;
   },
 });
+
+function stepsQuery(
+  from: readonly number[],
+  known: Iterable<number>,
+  limit: number,
+  seen: SeenDevices,
+): RawBuilder<Step> {
+  const way = (origin: 'src_id' | 'dst_id', reached: 'src_id' | 'dst_id', direction: string) => sql`
+    select r.id as relation, ${sql.ref(`r.${reached}`)} as reached
+    from topology_relations r join topology_relation_types t on t.name = r.type
+    where t.propagates_failure = 1 and t.direction in (${direction}, 'bidirectional') and ${sql.ref(`r.${origin}`)} in ${among(from)}`;
+  return sql<Step>`
+    select oldest.reached, oldest.relation, r.type, case r.src_id when oldest.reached then r.dst_id else r.src_id end as origin
+    from (
+      select reached, min(relation) as relation
+      from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')}) as step
+      where reached not in ${among(known)} and ${seen === undefined ? sql`true` : sql`reached in ${hostsOf(seen)}`}
+      group by reached order by reached limit ${limit}
+    ) as oldest join topology_relations r on r.id = oldest.relation order by oldest.reached`;
+}
 
 export const hostsOf = ({ ids }: DeviceScope) =>
   sql<number>`(select id from topology_nodes where device_id in ${among(ids)})`;
