@@ -1,9 +1,9 @@
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
 /** Behaviour of one series of a host from scrape to scrape. */
-type Behaviour = (state: number, random: () => number) => number;
+export type Behaviour = (state: number, random: () => number) => number;
 
-interface Kind {
+export interface Kind {
   readonly name: string;
   /** Label sets of the metric on one host. */
   readonly labels: readonly (readonly (readonly [string, string])[])[];
@@ -11,25 +11,25 @@ interface Kind {
   readonly next: readonly Behaviour[];
 }
 
-const same: Behaviour = (value) => value;
+export const same: Behaviour = (value) => value;
 const round = (value: number, places: number): number =>
   Math.round(value * 10 ** places) / 10 ** places;
-const counter =
+export const counter =
   (chance: number, most: number, places = 0): Behaviour =>
   (value, random) =>
     random() < chance ? round(value + random() * most, places) : value;
-const walk =
+export const walk =
   (chance: number, step: number, unit: number): Behaviour =>
   (value, random) =>
     random() < chance ? Math.max(0, value + Math.round((random() - 0.5) * step) * unit) : value;
-const noise =
+export const noise =
   (scale: number, places: number): Behaviour =>
   (_value, random) =>
     round(random() * scale, places);
 
-const each = (name: string, values: readonly string[]): (readonly [string, string])[][] =>
+export const each = (name: string, values: readonly string[]): (readonly [string, string])[][] =>
   values.map((value) => [[name, value] as const]);
-const numbered = (prefix: string, count: number): string[] =>
+export const numbered = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 
 const cpuModes = ['idle', 'iowait', 'irq', 'nice', 'softirq', 'steal', 'system', 'user'];
@@ -252,19 +252,27 @@ const scraped: Names = (number) => [
 ];
 
 /** Hosts that are scraped every 15 s, each at its own phase and with a jitter of some milliseconds. */
-export function fleet(hosts: number, seed = 1, names = scraped): Fleet {
+export function fleet(
+  hosts: number,
+  seed = 1,
+  names = scraped,
+  kindsOf: (number: number) => readonly Kind[] = () => kinds,
+): Fleet {
   const random = seeded(seed);
-  const all = Array.from({ length: hosts }, (_, number) => host(names(number), random));
-  const hostsPerRequest = Math.max(1, Math.floor(2_000 / seriesPerHost));
+  const all = Array.from({ length: hosts }, (_, number) =>
+    host(kindsOf(number), names(number), random),
+  );
+  const perHost = all[0]!.labels.length;
+  const hostsPerRequest = Math.max(1, Math.floor(2_000 / perHost));
   return {
-    series: hosts * seriesPerHost,
+    series: hosts * perHost,
     requests(at) {
       const requests: { body: Uint8Array; samples: number }[] = [];
       for (let from = 0; from < hosts; from += hostsPerRequest) {
         const some = all.slice(from, from + hostsPerRequest);
         requests.push({
           body: snappyEncode(scrapes(some, at, random)),
-          samples: some.length * seriesPerHost,
+          samples: some.length * perHost,
         });
       }
       return requests;
@@ -272,7 +280,7 @@ export function fleet(hosts: number, seed = 1, names = scraped): Fleet {
   };
 }
 
-function host(names: ReturnType<Names>, random: () => number): Host {
+function host(kinds: readonly Kind[], names: ReturnType<Names>, random: () => number): Host {
   const labels: Uint8Array[] = [];
   const starts: number[] = [];
   const next: Behaviour[] = [];

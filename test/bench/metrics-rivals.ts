@@ -159,18 +159,16 @@ export async function startVictoria(binary: string, folder: string): Promise<Eng
 }
 
 /** Seconds of processor time that the process has used. */
-export function cpuSeconds({ process: running }: Engine): number {
-  const fields = readFileSync(`/proc/${running.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+export function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-export function residentMiB({ process: running }: Engine): number {
-  return (
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${running.pid}/status`, 'utf8'))![1]) / 1_024
-  );
+export function residentMiB({ pid }: Pick<ChildProcess, 'pid'>): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
-function sizeOf(path: string): number {
+export function sizeOf(path: string): number {
   const found = statSync(path);
   return found.isDirectory()
     ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
