@@ -6,7 +6,7 @@ import { Cursor } from '../columns/scratch.ts';
 import { TimeColumn } from '../columns/time-column.ts';
 import { ValueColumn } from '../columns/value-column.ts';
 import { BlockDirectory, sectionOf, type Slice } from './block-directory.ts';
-import { groupSeries, pageSeries, sliceMs } from './block-layout.ts';
+import { groupSeries, pageSeries, sliceMs, timeColumnsPerSection } from './block-layout.ts';
 import { type GroupCache, LabelGroup } from './label-group.ts';
 
 /** Page with the start of each series and the times of its own. */
@@ -17,20 +17,33 @@ interface Page {
   readonly marked: Uint8Array;
 }
 
+/** Section of times with the start of each column, and behind the last. */
+interface TimeSection {
+  readonly bytes: Uint8Array;
+  readonly starts: Uint32Array;
+}
+
 const maxPages = 48;
-const maxColumns = 512;
+const maxTimeSections = 64;
 
 /** Called with a section that cannot be read; throws if that is too much to lose. */
 export type Lost = (error: unknown) => void;
 
-/** One block, open for questions. Pages and columns that were unpacked lately are kept for the next series, within bounds. */
+/** One block, open for questions. Pages and sections that were unpacked lately are kept for the next series, within bounds. */
 export class BlockReader {
   readonly #file: BlockFile;
   readonly directory: BlockDirectory;
   readonly #groups: GroupCache;
   readonly #path: string;
   readonly #pages = new Map<number, Page>();
-  readonly #columns = new Map<number, Float64Array>();
+  readonly #timeSections = new Map<number, TimeSection>();
+  /** The times that were read last: neighbouring series often share theirs. */
+  readonly #last = { section: -1, column: -1, times: new Float64Array(0), count: 0 };
+  /** Group of labels that was used last, and its number. */
+  #lastGroup: LabelGroup | undefined;
+  #lastGroupNumber = -1;
+  /** Slices of the window that was read last. */
+  #window = { mint: NaN, maxt: NaN, slices: [] as readonly Slice[] };
   readonly #timeColumn = new TimeColumn();
   readonly #values = new ValueColumn();
 
@@ -88,7 +101,7 @@ export class BlockReader {
   read(series: number, mint: number, maxt: number, into: Samples, lost: Lost): void {
     const number = Math.floor(series / pageSeries);
     const place = series % pageSeries;
-    for (const slice of this.directory.slicesWithin(mint, maxt)) {
+    for (const slice of this.#slicesWithin(mint, maxt)) {
       const section = sectionOf(slice, number);
       if (section !== -1) {
         const begin = into.length;
@@ -109,7 +122,10 @@ export class BlockReader {
   /** Frees unpacked data. */
   forget(): void {
     this.#pages.clear();
-    this.#columns.clear();
+    this.#timeSections.clear();
+    this.#last.section = -1;
+    this.#lastGroup = undefined;
+    this.#lastGroupNumber = -1;
   }
 
   #readFrom(page: Page, place: number, slice: Slice, into: Samples): void {
@@ -117,10 +133,7 @@ export class BlockReader {
     if (column === -1) {
       return;
     }
-    const times = this.#times(slice, column);
-    const count = times.length;
-    into.reserve(count);
-    into.times.set(times, into.length);
+    const count = this.#readTimes(slice, column, into);
     let begin = page.starts[place]!;
     const end = page.starts[place + 1]!;
     if (this.directory.counted) {
@@ -182,32 +195,72 @@ export class BlockReader {
     return page;
   }
 
-  #times(slice: Slice, column: number): Float64Array {
-    const section = slice.timeSections[column >> 6]!;
-    const key = section * 64 + (column & 63);
-    const known = this.#columns.get(key);
+  #slicesWithin(mint: number, maxt: number): readonly Slice[] {
+    const known = this.#window;
+    if (known.mint !== mint || known.maxt !== maxt) {
+      this.#window = { mint, maxt, slices: this.directory.slicesWithin(mint, maxt) };
+    }
+    return this.#window.slices;
+  }
+
+  /** Puts the times of a column behind what `into` holds, without making it longer; returns how many. */
+  #readTimes(slice: Slice, column: number, into: Samples): number {
+    const number = slice.timeSections[Math.floor(column / timeColumnsPerSection)]!;
+    const place = column % timeColumnsPerSection;
+    const last = this.#last;
+    if (last.section !== number || last.column !== place) {
+      const { bytes, starts } = this.#timeSection(number);
+      const [begin, end] = [starts[place]!, starts[place + 1]!];
+      last.section = -1;
+      last.count = this.#timeColumn.count(bytes, begin, end);
+      if (last.times.length < last.count) {
+        last.times = new Float64Array(last.count * 2);
+      }
+      this.#timeColumn.read(bytes, begin, end, slice.number * sliceMs, last.times, 0);
+      last.section = number;
+      last.column = place;
+    }
+    into.reserve(last.count);
+    const { times, length } = into;
+    for (let i = 0; i < last.count; i++) {
+      times[length + i] = last.times[i]!;
+    }
+    return last.count;
+  }
+
+  #timeSection(number: number): TimeSection {
+    const known = this.#timeSections.get(number);
     if (known !== undefined) {
       return known;
     }
-    if (this.#columns.size >= maxColumns) {
-      this.#columns.clear();
+    if (this.#timeSections.size >= maxTimeSections) {
+      this.#timeSections.clear();
     }
-    const bytes = this.#file.read(section);
+    const bytes = this.#file.read(number);
     const cursor = new Cursor(bytes);
-    const lengths = Array.from({ length: cursor.uvarint() }, () => cursor.uvarint());
-    const begin = lengths.slice(0, column & 63).reduce((sum, length) => sum + length, cursor.at);
-    const end = begin + (lengths[column & 63] ?? 0);
-    const times = new Float64Array(this.#timeColumn.count(bytes, begin, end));
-    this.#timeColumn.read(bytes, begin, end, slice.number * sliceMs, times, 0);
-    this.#columns.set(key, times);
-    return times;
+    const columns = cursor.uvarint();
+    const starts = new Uint32Array(timeColumnsPerSection + 1);
+    let end = 0;
+    for (let column = 0; column < columns; column++) {
+      end += cursor.uvarint();
+      starts[column + 1] = end;
+    }
+    // Columns that are missing are empty, which is refused where they are read.
+    starts.fill(end, columns + 1);
+    const section = { bytes, starts: starts.map((start) => start + cursor.at) };
+    this.#timeSections.set(number, section);
+    return section;
   }
 
   #group(number: number): LabelGroup {
-    return this.#groups.get(
-      `${this.#path}\0${number}`,
-      () => new LabelGroup(this.#file.read(this.directory.groups[number]!)),
-    );
+    if (this.#lastGroupNumber !== number) {
+      this.#lastGroup = this.#groups.get(
+        `${this.#path}\0${number}`,
+        () => new LabelGroup(this.#file.read(this.directory.groups[number]!)),
+      );
+      this.#lastGroupNumber = number;
+    }
+    return this.#lastGroup!;
   }
 
   /** Values of a label among series that match. */

@@ -78,7 +78,10 @@ export class Blocks {
       this.#users.set(id, (this.#users.get(id) ?? 0) + 1);
     }
     // Opened now: a file that is removed later stays readable through what is open.
-    rows.forEach((row) => this.#attempt(row, () => undefined));
+    for (const row of rows) {
+      this.#attempt(row, () => undefined);
+      this.#used(row.id);
+    }
     return {
       rows,
       done: () => {
@@ -170,12 +173,26 @@ export class Blocks {
   }
 
   #reader(row: BlockRow): BlockReader {
-    const reader =
-      this.#open.get(row.id) ??
-      new BlockReader(join(this.#catalogue.blocksFolder, row.file), this.#cache, this.#groups);
-    this.#open.delete(row.id);
+    const known = this.#open.get(row.id);
+    if (known !== undefined) {
+      return known;
+    }
+    const reader = new BlockReader(
+      join(this.#catalogue.blocksFolder, row.file),
+      this.#cache,
+      this.#groups,
+    );
     this.#open.set(row.id, reader);
     return reader;
+  }
+
+  /** Makes an open block the one that is closed last. */
+  #used(id: number): void {
+    const reader = this.#open.get(id);
+    if (reader !== undefined) {
+      this.#open.delete(id);
+      this.#open.set(id, reader);
+    }
   }
 
   #noted(row: BlockRow, error: unknown): string {
