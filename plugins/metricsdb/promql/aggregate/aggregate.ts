@@ -74,13 +74,9 @@ async function foldGroups(
       continue;
     }
     fold.clear();
-    for (const { from, values, present } of group.rows) {
-      for (let i = 0; i < values.length; i++) {
-        if (present === undefined || present[i] === 1) {
-          fold.add(from + i, values[i]!);
-        }
-      }
-      const pause = paced(values.length);
+    for (const row of group.rows) {
+      fold.addRow(row);
+      const pause = paced(row.values.length);
       if (pause !== undefined) {
         await pause;
       }

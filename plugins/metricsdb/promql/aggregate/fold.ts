@@ -1,13 +1,30 @@
+import type { Row } from '../vector/run.ts';
+
+type Numbers = Pick<Row, 'from' | 'values' | 'present'>;
+
 /** Aggregations that take one value after the other, for all steps at once. */
 export interface Fold {
   /** Values seen at each step. */
   readonly count: Float64Array;
   clear(): void;
   add(step: number, value: number): void;
+  /** Adds all values of a row. */
+  addRow(row: Numbers): void;
   result(step: number): number;
 }
 
 type MakeFold = (steps: number) => Fold;
+
+/** Returns a function that adds a row value by value. */
+const byValue =
+  (add: Fold['add']) =>
+  ({ from, values, present }: Numbers): void => {
+    for (let i = 0; i < values.length; i++) {
+      if (present === undefined || present[i] === 1) {
+        add(from + i, values[i]!);
+      }
+    }
+  };
 
 /** Keeps one number a step. */
 function simple(
@@ -17,12 +34,14 @@ function simple(
   return (steps) => {
     const count = new Float64Array(steps);
     const kept = new Float64Array(steps);
+    const add = (step: number, value: number): void => {
+      kept[step] = count[step]!++ === 0 ? first(value) : next(kept[step]!, value);
+    };
     return {
       count,
       clear: () => count.fill(0),
-      add(step, value) {
-        kept[step] = count[step]!++ === 0 ? first(value) : next(kept[step]!, value);
-      },
+      add,
+      addRow: byValue(add),
       result: (step) => kept[step]!,
     };
   };
@@ -57,6 +76,31 @@ class Sums {
     }
     this.total[step] = total;
   }
+
+  /** Starts or adds at each step of a row, in one loop: most of what is aggregated goes through here. */
+  addRow({ from, values, present }: Numbers, count: Float64Array): void {
+    const { total, lost } = this;
+    for (let i = 0, step = from; i < values.length; i++, step++) {
+      if (present !== undefined && present[i] !== 1) {
+        continue;
+      }
+      const value = values[i]!;
+      if (count[step]!++ === 0) {
+        total[step] = value;
+        lost[step] = 0;
+        continue;
+      }
+      const before = total[step]!;
+      const sum = before + value;
+      if (sum === Infinity || sum === -Infinity) {
+        lost[step] = 0;
+      } else {
+        lost[step]! +=
+          Math.abs(before) >= Math.abs(value) ? before - sum + value : value - sum + before;
+      }
+      total[step] = sum;
+    }
+  }
 }
 
 const sum: MakeFold = (steps) => {
@@ -71,6 +115,9 @@ const sum: MakeFold = (steps) => {
       } else {
         sums.add(step, value);
       }
+    },
+    addRow(row) {
+      sums.addRow(row, count);
     },
     result: (step) => sums.total[step]! + sums.lost[step]!,
   };
@@ -108,6 +155,13 @@ const avg: MakeFold = (steps) => {
     count,
     clear: () => count.fill(0),
     add,
+    addRow({ from, values, present }) {
+      for (let i = 0; i < values.length; i++) {
+        if (present === undefined || present[i] === 1) {
+          add(from + i, values[i]!);
+        }
+      }
+    },
     result: (step) =>
       carried[step] === 1
         ? sums.total[step]! + sums.lost[step]!
@@ -121,20 +175,22 @@ function variance(finish: (value: number) => number): MakeFold {
     const count = new Float64Array(steps);
     const mean = new Float64Array(steps);
     const squares = new Float64Array(steps);
+    const add = (step: number, value: number): void => {
+      const seen = ++count[step]!;
+      if (seen === 1) {
+        mean[step] = value;
+        squares[step] = Number.isFinite(value) ? 0 : NaN;
+        return;
+      }
+      const delta = value - mean[step]!;
+      mean[step]! += delta / seen;
+      squares[step]! += delta * (value - mean[step]!);
+    };
     return {
       count,
       clear: () => count.fill(0),
-      add(step, value) {
-        const seen = ++count[step]!;
-        if (seen === 1) {
-          mean[step] = value;
-          squares[step] = Number.isFinite(value) ? 0 : NaN;
-          return;
-        }
-        const delta = value - mean[step]!;
-        mean[step]! += delta / seen;
-        squares[step]! += delta * (value - mean[step]!);
-      },
+      add,
+      addRow: byValue(add),
       result: (step) => finish(squares[step]! / count[step]!),
     };
   };
@@ -147,6 +203,11 @@ const counting: MakeFold = (steps) => {
     clear: () => count.fill(0),
     add(step) {
       count[step]!++;
+    },
+    addRow({ from, values: { length }, present }) {
+      for (let i = 0; i < length; i++) {
+        count[from + i]! += present === undefined ? 1 : present[i]!;
+      }
     },
     result: (step) => count[step]!,
   };

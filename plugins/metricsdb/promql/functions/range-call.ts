@@ -69,30 +69,32 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
   const sliding = { run, grid, vector, name: call.func, func, scalars, builder, check };
   const mixed = async (series: Samples): Promise<void> =>
     take(series, await slideMixed(sliding, series));
-  if (func.sweep !== undefined && vector.edges === undefined) {
-    await vector.each((series) => {
-      if (series.histograms !== undefined) {
-        return mixed(series);
-      }
-      sweep(grid, vector, series, func, builder);
-      take(series);
-      return undefined;
-    });
-  } else {
-    const passes = quickFunctions.has(call.func)
-      ? 0
-      : Math.min(grid.count, vector.range / grid.step + 1);
-    let foreseen = 0;
-    await vector.each(async (series) => {
-      if (series.histograms !== undefined) {
-        return mixed(series);
-      }
-      foreseen += series.length * passes;
-      run.budget.foresee(foreseen);
-      await slide(run, grid, vector, series, func, scalars, builder, check);
-      take(series);
-    });
-  }
+  const passes = quickFunctions.has(call.func)
+    ? 0
+    : Math.min(grid.count, vector.range / grid.step + 1);
+  let foreseen = 0;
+  const slow = async (series: Samples): Promise<void> => {
+    foreseen += series.length * passes;
+    run.budget.foresee(foreseen);
+    await slide(run, grid, vector, series, func, scalars, builder, check);
+    take(series);
+  };
+  const { mostSwept = Infinity } = func;
+  const sweeps =
+    func.sweep !== undefined &&
+    vector.edges === undefined &&
+    (func.sweepsWith === undefined || func.sweepsWith(scalars));
+  await vector.each((series) => {
+    if (series.histograms !== undefined) {
+      return mixed(series);
+    }
+    if (!sweeps || series.length > mostSwept) {
+      return slow(series);
+    }
+    sweep(grid, vector, series, func, scalars, builder);
+    take(series);
+    return undefined;
+  });
   if (!run.delayedNameRemoval && !lost.alike && call.func !== 'absent_over_time') {
     await refuseDuplicates(run, rows);
   }
@@ -113,6 +115,7 @@ function sweep(
   vector: RangeVector,
   { times, values, length, ordinals }: Samples,
   func: RangeFunction,
+  scalars: readonly Float64Array[],
   builder: RowBuilder,
 ): void {
   const course = {
@@ -125,7 +128,7 @@ function sweep(
     advance: vector.at === undefined ? grid.step : 0,
     steps: grid.count,
   };
-  builder.fill((into, present) => func.sweep!(course, into, present));
+  builder.fill((into, present) => func.sweep!(course, into, present, scalars));
 }
 
 /** Moves the range over the samples of one series, from step to step. */

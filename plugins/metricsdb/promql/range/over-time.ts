@@ -1,6 +1,7 @@
 import { type Budget, CompensatedSum } from 'svc/query';
 
 import { quantileOf, quantileOfMany } from './quantile.ts';
+import { mostInOrder, sweepExtreme, sweepQuantile } from './sliding.ts';
 import type { RangeFunction, Window } from './window.ts';
 
 const sum = new CompensatedSum();
@@ -149,11 +150,13 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
     least: 1,
     thinned: 'plain',
     compute: (window) => window.values[extreme(window, less)],
+    sweep: (course, values, present) => sweepExtreme(course, values, present, -1),
   },
   max_over_time: {
     least: 1,
     thinned: 'plain',
     compute: (window) => window.values[extreme(window, more)],
+    sweep: (course, values, present) => sweepExtreme(course, values, present, 1),
   },
   stdvar_over_time: { least: 1, compute: variance },
   stddev_over_time: { least: 1, compute: (window) => Math.sqrt(variance(window)) },
@@ -163,6 +166,9 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
     compute: ({ values, from, to, a }) => quantileOf(a, copied(values, from, to)),
     computeMany: ({ values, from, to, a }, budget) =>
       quantileOfMany(a, values.slice(from, to), budget),
+    sweep: (course, values, present, [q]) => sweepQuantile(course, values, present, q!),
+    sweepsWith: ([q]) => q!.every((one) => one >= 0 && one <= 1),
+    mostSwept: mostInOrder,
   },
   ts_of_first_over_time: {
     least: 1,

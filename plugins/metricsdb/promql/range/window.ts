@@ -58,7 +58,16 @@ export interface RangeFunction {
   /**
    * Computes all steps of one series at once, where that is faster: for the most common functions.
    */
-  sweep?(course: Course, values: Float64Array, present: Uint8Array): void;
+  sweep?(
+    course: Course,
+    values: Float64Array,
+    present: Uint8Array,
+    scalars: readonly Float64Array[],
+  ): void;
+  /** Returns whether `sweep` knows these scalar arguments; absent where it knows all. */
+  sweepsWith?(scalars: readonly Float64Array[]): boolean;
+  /** Max samples of a series for `sweep`, if the work of a step grows with them. */
+  readonly mostSwept?: number;
 }
 
 /** Samples of one series and the ranges that move over them: step `i` ends at `end + i * advance`. */
