@@ -1,6 +1,17 @@
 const zero = 0x30;
 const dot = 0x2e;
 const minus = 0x2d;
+const zeroDot = 0x302e;
+/** Four digits as one number, by their value. */
+const fours = Uint32Array.from(
+  { length: 10_000 },
+  (_, four) =>
+    0x30303030 +
+    Math.floor(four / 1_000) * 0x1000000 +
+    (Math.floor(four / 100) % 10) * 0x10000 +
+    (Math.floor(four / 10) % 10) * 0x100 +
+    (four % 10),
+);
 
 /** Powers of ten that doubles hold exactly, and their halves for exact products. */
 const powers = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
@@ -33,14 +44,14 @@ const high = new Uint8Array(Float64Array.of(1).buffer)[7] === 0x3f ? 1 : 0;
 
 /**
  * Writes the shortest decimal that reads as `value`, of several the nearest, and returns the end
- * position; -1, with nothing written, if an exponent or more exact arithmetic is needed. `bytes`
- * needs capacity for 26.
+ * position; -1, with nothing of use written, if an exponent or more exact arithmetic is needed. It
+ * needs room for 28 bytes.
  *
  * The value times a power of ten that leaves 17 digits before the point is known exactly as the sum
  * of two doubles. A decimal reads as the value if it lies nearer to that product than half the
  * distance between doubles.
  */
-export function writeShortDecimal(bytes: Uint8Array, at: number, value: number): number {
+export function writeShortDecimal(out: DataView, at: number, value: number): number {
   const magnitude = value < 0 ? -value : value;
   if (!(magnitude >= least && magnitude < most)) {
     return -1;
@@ -94,9 +105,9 @@ export function writeShortDecimal(bytes: Uint8Array, at: number, value: number):
   }
   let end = at;
   if (value < 0) {
-    bytes[end++] = minus;
+    out.setUint8(end++, minus);
   }
-  return writeDigits(bytes, end, upper | 0, digits | 0, decimal);
+  return writeDigits(out, end, upper | 0, digits | 0, decimal);
 }
 
 /**
@@ -119,7 +130,7 @@ function nearest(lower: number, unit: number, reach: number): number {
 
 /** Nine digits and eight, the first of them at 10^decimal, without zeros behind the last. */
 function writeDigits(
-  bytes: Uint8Array,
+  out: DataView,
   from: number,
   upper: number,
   lower: number,
@@ -127,59 +138,49 @@ function writeDigits(
 ): number {
   let at = from;
   if (decimal < 0) {
-    bytes[at++] = zero;
-    bytes[at++] = dot;
+    out.setUint16(at, zeroDot);
+    at += 2;
     for (let i = -1; i > decimal; i--) {
-      bytes[at++] = zero;
+      out.setUint8(at++, zero);
     }
-    writeNine(bytes, at, upper);
-    return stripped(bytes, lower === 0 ? at + 9 : writeEight(bytes, at + 9, lower), at);
+    writeNine(out, at, upper);
+    return stripped(out, lower === 0 ? at + 9 : writeEight(out, at + 9, lower), at);
   }
-  const point = at + decimal + 1;
-  writeNine(bytes, at, upper);
+  // One further than they belong: those before the point are moved back, and it takes the place of the last of them.
+  at++;
+  const point = at + decimal;
+  writeNine(out, at, upper);
   let end = at + 9;
   if (lower !== 0 || decimal > 8) {
-    end = writeEight(bytes, end, lower);
+    end = writeEight(out, end, lower);
   }
-  end = stripped(bytes, end, point);
-  if (end > point) {
-    bytes.copyWithin(point + 1, point, end);
-    bytes[point] = dot;
-    end++;
+  for (let i = from; i < point; i++) {
+    out.setUint8(i, out.getUint8(i + 1));
   }
-  return end;
+  out.setUint8(point, dot);
+  end = stripped(out, end, point + 1);
+  return end === point + 1 ? point : end;
 }
 
-function stripped(bytes: Uint8Array, from: number, least: number): number {
+function stripped(out: DataView, from: number, least: number): number {
   let end = from;
-  while (end > least && bytes[end - 1] === zero) {
+  while (end > least && out.getUint8(end - 1) === zero) {
     end--;
   }
   return end;
 }
 
-function writeNine(bytes: Uint8Array, at: number, nine: number): void {
+function writeNine(out: DataView, at: number, nine: number): void {
   const front = (nine / 1e4) | 0;
-  writeFour(bytes, at + 5, nine - front * 10_000);
   const first = (front / 1e4) | 0;
-  writeFour(bytes, at + 1, front - first * 10_000);
-  bytes[at] = zero + first;
+  out.setUint8(at, zero + first);
+  out.setUint32(at + 1, fours[front - first * 10_000]!);
+  out.setUint32(at + 5, fours[nine - front * 10_000]!);
 }
 
-function writeEight(bytes: Uint8Array, at: number, eight: number): number {
+function writeEight(out: DataView, at: number, eight: number): number {
   const front = (eight / 1e4) | 0;
-  writeFour(bytes, at, front);
-  writeFour(bytes, at + 4, eight - front * 10_000);
+  out.setUint32(at, fours[front]!);
+  out.setUint32(at + 4, fours[eight - front * 10_000]!);
   return at + 8;
-}
-
-function writeFour(bytes: Uint8Array, at: number, four: number): void {
-  const hundreds = (four / 100) | 0;
-  const thousands = (hundreds / 10) | 0;
-  const units = four - hundreds * 100;
-  const tens = (units / 10) | 0;
-  bytes[at] = zero + thousands;
-  bytes[at + 1] = zero + hundreds - thousands * 10;
-  bytes[at + 2] = zero + tens;
-  bytes[at + 3] = zero + units - tens * 10;
 }
