@@ -31,7 +31,8 @@ import { seriesBounds } from './intake/series-bounds.ts';
 import { Exemplars, type SeriesExemplars } from './select/exemplars.ts';
 import { labelNames, labelValues, matchingSeries, type Window } from './select/label-queries.ts';
 import { Reads } from './select/reads.ts';
-import { scan, select } from './select/select.ts';
+import { scan, select, type SelectParts } from './select/select.ts';
+import { Selections } from './select/selections.ts';
 import { type MetricsLimits } from './upkeep/limits.ts';
 import { Upkeep, type UpkeepParts } from './upkeep/upkeep.ts';
 
@@ -64,7 +65,7 @@ export class MetricsStore {
   readonly #now: () => number;
   readonly #head: Head;
   readonly #disk: DiskSpace;
-  readonly #parts: UpkeepParts;
+  readonly #parts: UpkeepParts & SelectParts;
   readonly #upkeep: Upkeep;
   readonly #described: Metadata;
   readonly #exemplars: Exemplars;
@@ -99,6 +100,7 @@ export class MetricsStore {
       catalogue,
       blocks,
       reads: new Reads(),
+      selections: new Selections(),
       now,
       monotonic,
       log,

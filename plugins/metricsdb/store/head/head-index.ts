@@ -26,6 +26,8 @@ export class HeadIndex {
   /** Slots that were ever used; those in use among them are `live`. */
   used = 0;
   live = 0;
+  /** Number of times that a series came or went. */
+  changes = 0;
 
   /** Takes a random seed, so that nobody can make series collide. */
   constructor(seed: number) {
@@ -92,6 +94,7 @@ export class HeadIndex {
       slots.push(slot);
     }
     this.live++;
+    this.changes++;
     if (this.live * 2 > this.#buckets.length) {
       this.#buckets = new Int32Array(this.#buckets.length * 2);
       this.liveSlots().forEach((other) => this.#place(other));
@@ -225,6 +228,7 @@ export class HeadIndex {
       this.#free.push(slot);
     }
     this.live -= gone.size;
+    this.changes++;
     for (const [metric, slots] of this.#metrics) {
       const left = slots.filter((slot) => !gone.has(slot));
       if (left.length === 0) {

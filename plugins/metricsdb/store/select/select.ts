@@ -9,20 +9,13 @@ import { Samples } from '../columns/samples.ts';
 import { type Head } from '../head/head.ts';
 import { ChosenBlocks } from './chosen-blocks.ts';
 import { type Reads } from './reads.ts';
-
-/** Location of the samples of one series. */
-interface Found {
-  readonly labels: Labels;
-  slot: number;
-  generation: number;
-  /** Position among the taken blocks, and number of the series there, one behind the other. */
-  readonly inBlocks: number[];
-}
+import { type Found, selectionKey, type Selections } from './selections.ts';
 
 export interface SelectParts {
   readonly head: Head;
   readonly blocks: Blocks;
   readonly reads: Reads;
+  readonly selections: Selections;
 }
 
 const firstPool = 4_096;
@@ -118,16 +111,47 @@ function view(labels: Labels, samples: Samples, from: number, to: number): Serie
   return { labels, times, values, length, ...counts };
 }
 
-/** Matching series of head and blocks, each once. */
+/** Matching series of head and blocks, each once; what was found before is still so while nothing changed that it depends on. */
 export async function find(
-  parts: Pick<SelectParts, 'head'>,
+  { head, blocks, selections }: Omit<SelectParts, 'reads'>,
   chosen: ChosenBlocks,
   matchers: readonly Matcher[],
   mint: number,
   maxt: number,
   cost: Budget,
 ): Promise<Iterable<Found>> {
-  const { head } = parts;
+  const files = chosen.rows.map(({ file }) => file);
+  const { changes } = head.index;
+  const key = selectionKey(matchers, files, head.touches(mint, maxt) ? changes : undefined);
+  const known = selections.get(key);
+  // Damaged blocks are looked at again each time: the answer says what cannot be read.
+  if (known !== undefined || blocks.damage.touching(mint, maxt).length > 0) {
+    return known ?? (await search(head, chosen, matchers, mint, maxt, cost));
+  }
+  const { length } = cost.warnings;
+  const found = await search(head, chosen, matchers, mint, maxt, cost);
+  if (!selections.isWanted(key)) {
+    return found;
+  }
+  const list = [...found];
+  if (
+    head.index.changes === changes &&
+    cost.warnings.length === length &&
+    files.every((file, place) => chosen.rows[place]!.file === file)
+  ) {
+    selections.keep(key, list);
+  }
+  return list;
+}
+
+async function search(
+  head: Head,
+  chosen: ChosenBlocks,
+  matchers: readonly Matcher[],
+  mint: number,
+  maxt: number,
+  cost: Budget,
+): Promise<Iterable<Found>> {
   if (chosen.rows.length === 0) {
     return head.touches(mint, maxt) ? eachInHead(head, head.index.matching(matchers)) : [];
   }
