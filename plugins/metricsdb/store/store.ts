@@ -115,6 +115,7 @@ export class MetricsStore {
 
   source(): SeriesSource {
     return {
+      numbersOnly: true,
       select: (matchers, mint, maxt, _hints, cost) =>
         select(this.#parts, matchers, mint, maxt, cost),
       scan: (matchers, mint, maxt, hints, cost, visit) =>

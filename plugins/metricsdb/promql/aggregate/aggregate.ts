@@ -9,11 +9,16 @@ import { countValues } from './count-values.ts';
 import { folds } from './fold.ts';
 import { type Group, groupRows } from './grouping.ts';
 import { foldMixed } from './mixed-fold.ts';
+import { foldPassing } from './passing-fold.ts';
 
 export async function aggregate(run: Run, expr: Aggregation, grid: Grid): Promise<readonly Row[]> {
   const param = expr.param === undefined ? undefined : withoutParens(expr.param);
   if (param?.node === 'string') {
     return countValues(run, expr, param, await rowsOf(run, expr.expr, grid), grid);
+  }
+  const passed = param === undefined ? await foldPassing(run, expr, grid) : undefined;
+  if (passed !== undefined) {
+    return passed;
   }
   const scalars = param === undefined ? undefined : await scalarsOf(run, param, grid);
   const rows = counted(run, expr, await rowsOf(run, withoutParens(expr.expr), grid));

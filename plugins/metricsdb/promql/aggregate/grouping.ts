@@ -23,18 +23,28 @@ export async function groupRows(
   expr: Aggregation,
 ): Promise<readonly Group[]> {
   const groups = new Map<string, Group>();
-  const project = groupingOf(expr);
-  const keyOf = keyFor(expr, project);
+  const { keyOf, labelsFor } = groupKeys(expr);
   await eachOf(rows, budget, (row) => {
     const key = keyOf(row.labels);
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, { labels: project(row.labels), rows: [row] });
+      groups.set(key, { labels: labelsFor(row.labels), rows: [row] });
     } else {
       group.rows.push(row);
     }
   });
   return [...groups.values()];
+}
+
+/** What tells groups apart, and the labels of the group that a series belongs to. */
+export interface GroupKeys {
+  keyOf(labels: Labels): string;
+  labelsFor(labels: Labels): Labels;
+}
+
+export function groupKeys(expr: Aggregation): GroupKeys {
+  const labelsFor = groupingOf(expr);
+  return { keyOf: keyFor(expr, labelsFor), labelsFor };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { labelValue } from 'svc/query';
+import { type Labels, labelValue } from 'svc/query';
 
 import { slideMixed } from '../histogram/slide.ts';
 import type { Call } from '../parse/ast.ts';
@@ -12,7 +12,13 @@ import { rateFunctions } from '../range/rate.ts';
 import { regressionFunctions } from '../range/regression.ts';
 import { marksOf, type RangeFunction, Window } from '../range/window.ts';
 import { dataTime } from '../vector/placement.ts';
-import { LostNames, nameless, refuseDuplicates, RowBuilder } from '../vector/rows.ts';
+import {
+  LostNames,
+  nameless,
+  refuseDuplicates,
+  RowBuilder,
+  type VisitBuilt,
+} from '../vector/rows.ts';
 import { type Grid, type Row, type Run, scalarsOf, timeAt } from '../vector/run.ts';
 
 export const rangeFunctions: ReadonlyMap<string, RangeFunction> = new Map([
@@ -40,6 +46,23 @@ const quickFunctions: ReadonlySet<string> = new Set([
 const breathEvery = 1 << 18;
 
 export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  await eachRangeRow(
+    run,
+    call,
+    grid,
+    (builder, labels, dropName) => void rows.push(builder.take(labels, dropName)!),
+  );
+  return rows;
+}
+
+/** Visits the same rows one after the other, as they stand in their builder. */
+export async function eachRangeRow(
+  run: Run,
+  call: Call,
+  grid: Grid,
+  visit: VisitBuilt,
+): Promise<void> {
   const place = call.func === 'quantile_over_time' ? 1 : 0;
   const { thinned } = rangeFunctions.get(call.func)!;
   const vector = await rangeVector(run, call.args[place]!, grid, { func: call.func, thinned });
@@ -50,16 +73,16 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
     }
   }
   const func = functionFor(call.func, vector);
-  const rows: Row[] = [];
+  const results: { readonly labels: Labels }[] = [];
   const builder = new RowBuilder(run, grid);
   const check = checkOf(run, call);
   const lost = new LostNames();
   const take = (series: Samples, counted = true): void => {
     const dropName = func.keepsName !== true || series.dropName;
     const labels = dropName ? nameless(run, series.labels) : series.labels;
-    const row = builder.take(labels, dropName);
-    if (row !== undefined) {
-      rows.push(row);
+    if (!builder.isEmpty) {
+      visit(builder, labels, dropName);
+      results.push({ labels });
       lost.add(series.labels, labels);
       if (counted && (call.func === 'rate' || call.func === 'increase')) {
         doubtCounter(run, vector.position, series);
@@ -96,9 +119,8 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
     return undefined;
   });
   if (!run.delayedNameRemoval && !lost.alike && call.func !== 'absent_over_time') {
-    await refuseDuplicates(run, rows);
+    await refuseDuplicates(run, results);
   }
-  return rows;
 }
 
 function functionFor(name: string, { edges }: RangeVector): RangeFunction {

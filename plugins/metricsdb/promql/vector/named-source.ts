@@ -33,8 +33,9 @@ function isNamedBy(expr: Expr): boolean {
 /** The source with names of devices joined to what it selects. */
 export function namedSource(source: SeriesSource, names: DeviceNameTable): SeriesSource {
   const joined = (series: Series): Series => ({ ...series, labels: names.joined(series.labels) });
-  const { scan } = source;
+  const { scan, numbersOnly = false } = source;
   return {
+    numbersOnly,
     async select(matchers, ...asked) {
       const found: Series[] = [];
       for (const stored of names.stored(matchers)) {

@@ -38,11 +38,20 @@ export function indexAt(row: Row, step: number): number {
     : -1;
 }
 
+/** Takes a row out of its builder, which is not empty. */
+export type VisitBuilt = (builder: RowBuilder, labels: Labels, dropName: boolean) => void;
+
+/** Rows up to this long are arrays of their own; longer ones are cut from slabs, since a buffer for each costs more than its content. */
+const ownArray = 8;
+const slabSize = 16_384;
+
 /** Builder of rows, one after the other; keeps only the part of the grid that has values. */
 export class RowBuilder {
   readonly #run: Run;
   readonly #values: Float64Array;
   readonly #present: Uint8Array;
+  #slab = new Float64Array(0);
+  #slabUsed = 0;
   #histograms: (NativeHistogram | undefined)[] | undefined;
   #first = -1;
   #last = -1;
@@ -86,6 +95,10 @@ export class RowBuilder {
     this.putSample(step, histograms?.[index] ?? values[index]!);
   }
 
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
   has(step: number): boolean {
     return this.#present[step] === 1;
   }
@@ -115,14 +128,11 @@ export class RowBuilder {
     }
     const from = this.#first;
     const end = this.#last + 1;
-    const values = this.#values.slice(from, end);
+    const values = this.#copied(from, end);
     const present = this.#count === end - from ? undefined : this.#present.slice(from, end);
     const histograms = this.#histograms?.slice(from, end);
     charge(this.#run, values.length);
-    this.#histograms = undefined;
-    this.#present.fill(0, from, end);
-    this.#first = this.#last = -1;
-    this.#count = 0;
+    this.#clear();
     return {
       labels,
       dropName,
@@ -131,6 +141,43 @@ export class RowBuilder {
       ...(present !== undefined && { present }),
       ...(histograms !== undefined && { histograms }),
     };
+  }
+
+  /** Lends the row, of numbers alone, until `use` returns; the builder is empty afterwards. */
+  lend(use: (row: Pick<Row, 'from' | 'values' | 'present'>) => void): void {
+    const from = this.#first;
+    const end = this.#last + 1;
+    this.#run.budget.spend(end - from);
+    use({
+      from,
+      values: this.#values.subarray(from, end),
+      ...(this.#count < end - from && { present: this.#present.subarray(from, end) }),
+    });
+    this.#clear();
+  }
+
+  #copied(from: number, end: number): Float64Array {
+    const length = end - from;
+    if (length <= ownArray) {
+      return this.#values.slice(from, end);
+    }
+    if (this.#slabUsed + length > this.#slab.length) {
+      this.#slab = new Float64Array(Math.max(length, Math.min(slabSize, this.#slab.length * 2)));
+      this.#slabUsed = 0;
+    }
+    const values = this.#slab.subarray(this.#slabUsed, this.#slabUsed + length);
+    this.#slabUsed += length;
+    for (let i = 0; i < length; i++) {
+      values[i] = this.#values[from + i]!;
+    }
+    return values;
+  }
+
+  #clear(): void {
+    this.#present.fill(0, this.#first, this.#last + 1);
+    this.#histograms = undefined;
+    this.#first = this.#last = -1;
+    this.#count = 0;
   }
 }
 

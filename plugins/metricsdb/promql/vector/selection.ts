@@ -7,7 +7,7 @@ import { executionError } from '../parse/position.ts';
 import { printMatcher } from '../parse/print.ts';
 import { shownLabels } from './matching.ts';
 import { dataTime, place } from './placement.ts';
-import { RowBuilder } from './rows.ts';
+import { RowBuilder, type VisitBuilt } from './rows.ts';
 import type { Grid, Row, Run } from './run.ts';
 import type { SelectHints, Series, Visit } from './source.ts';
 
@@ -40,36 +40,54 @@ export async function eachSelected(
 }
 
 /**
- * Requested part of each sample: its value or its time. An info metric needs the time too, and has
- * numbers only.
+ * Requested part of each sample: its value, its time, or only whether there is one. An info metric
+ * needs the time too, and has numbers only.
  */
-type Wanted = 'value' | 'timestamp' | 'info';
+type Wanted = 'value' | 'timestamp' | 'presence' | 'info';
 
 /** The newest sample of each series, not older than the lookback, at each step. */
 export async function instantRows(
   run: Run,
   selector: VectorSelector,
   grid: Grid,
-  wanted: Wanted,
+  wanted: Exclude<Wanted, 'presence'>,
 ): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  await eachInstantRow(
+    run,
+    selector,
+    grid,
+    wanted,
+    (builder, labels, dropName) => void rows.push(builder.take(labels, dropName)!),
+  );
+  return rows;
+}
+
+/** Visits the same rows one after the other, as they stand in their builder. */
+export async function eachInstantRow(
+  run: Run,
+  selector: VectorSelector,
+  grid: Grid,
+  wanted: Wanted,
+  visit: VisitBuilt,
+): Promise<void> {
   const placed = place(run, selector);
   const first = dataTime(placed, grid, 0);
   const last = dataTime(placed, grid, grid.count - 1);
   const builder = new RowBuilder(run, grid);
-  const rows: Row[] = [];
   const advance = placed.at === undefined ? grid.step : 0;
-  const hints =
-    grid.count === 1
+  const hints = {
+    ...(grid.count === 1
       ? { newest: true }
-      : { step: grid.step, windows: { end: first, advance, width: 0, falls: false } };
+      : { step: grid.step, windows: { end: first, advance, width: 0, falls: false } }),
+    timesOnly: wanted === 'presence',
+  };
   await eachSelected(run, selector, first - run.lookbackMs, last, hints, (series) => {
     fillNewest(builder, series, first, advance, grid.count, run.lookbackMs, wanted);
-    const row = builder.take(series.labels, false);
-    if (row !== undefined) {
-      rows.push(row);
+    if (!builder.isEmpty) {
+      visit(builder, series.labels, false);
     }
   });
-  return rows;
 }
 
 function fillNewest(
@@ -104,7 +122,10 @@ function fillNewest(
         builder.putSample(step, histogram);
         continue;
       }
-      builder.put(step, wanted === 'value' ? values[newest]! : times[newest]! / 1000);
+      builder.put(
+        step,
+        wanted === 'value' ? values[newest]! : wanted === 'presence' ? 1 : times[newest]! / 1000,
+      );
     }
   }
 }

@@ -49,10 +49,17 @@ export interface SelectHints {
    * `select` ignores it too.
    */
   readonly windows?: Windows;
+  /**
+   * True if only the times of samples and their staleness matter, no value: then `values` means
+   * nothing. `select` ignores it too.
+   */
+  readonly timesOnly?: boolean;
 }
 
 /** Source of the engine's samples. */
 export interface SeriesSource {
+  /** True if no series has histograms. */
+  readonly numbersOnly?: boolean;
   /**
    * Returns series whose labels match, each with its samples in (mint, maxt]. May be called several
    * times for one query. Charges the budget for what it reads.

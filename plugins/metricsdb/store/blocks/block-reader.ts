@@ -157,7 +157,9 @@ export class BlockReader {
       }
       begin = cursor.at;
     }
-    this.#values.read(page.bytes, begin, end, into.values, into.length, count);
+    if (into.valued) {
+      this.#values.read(page.bytes, begin, end, into.values, into.length, count);
+    }
     into.length += count;
   }
 

@@ -11,6 +11,8 @@ export class Samples {
   counts: Float64Array | undefined;
   length = 0;
   anyStale = false;
+  /** False if values are not read where that takes time. */
+  valued = true;
   #order = new Uint32Array(0);
 
   clear(): this {
@@ -19,6 +21,12 @@ export class Samples {
     }
     this.length = 0;
     this.anyStale = false;
+    return this;
+  }
+
+  /** Leaves values out from now on. */
+  withoutValues(): this {
+    this.valued = false;
     return this;
   }
 

@@ -84,7 +84,9 @@ export class ChunkStore {
       }
       next += 4;
     }
-    this.#columns.read(slab, next, end, into.values, into.length, count);
+    if (into.valued) {
+      this.#columns.read(slab, next, end, into.values, into.length, count);
+    }
     into.length += count;
   }
 

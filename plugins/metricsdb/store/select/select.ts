@@ -61,7 +61,13 @@ export async function scan(
   const headOnly = hints.newest === true && chosen.rows.length === 0;
   try {
     const found = await find(parts, chosen, matchers, mint, maxt, cost);
-    const samples = level !== rawLevel ? new Samples().counting() : new Samples();
+    const samples = new Samples();
+    if (level !== rawLevel) {
+      samples.counting();
+    }
+    if (hints.timesOnly === true) {
+      samples.withoutValues();
+    }
     for (const { labels, slot, generation, inBlocks } of found) {
       samples.clear();
       for (let i = 0; i < inBlocks.length; i += 2) {
