@@ -6,6 +6,8 @@ const isChange = (before: number, value: number): boolean =>
 
 /** A series that begins or ends further from the edge than this many of its intervals is taken to begin or end within the range. */
 const farFromEdge = 1.1;
+/** Intervals from the edge that are less than that, however figures are rounded. */
+const nearEdge = 1.05;
 
 function increaseWithResets(window: Window): number {
   const { values, marks, from, to } = window;
@@ -27,9 +29,20 @@ export function stretched(
   counter: boolean,
 ): number {
   const sampled = spanMs / 1000;
-  const average = sampled / gaps;
   let before = beforeMs / 1000;
   let after = afterMs / 1000;
+  const near = spanMs * nearEdge;
+  if (
+    spanMs > 0 &&
+    beforeMs <= spanMs &&
+    beforeMs * gaps < near &&
+    afterMs * gaps < near &&
+    (!counter || first >= change)
+  ) {
+    // The usual case, without divisions that leave both ends as they are.
+    return (sampled + before + after) / sampled;
+  }
+  const average = sampled / gaps;
   if (before >= average * farFromEdge) {
     before = average / 2;
   }

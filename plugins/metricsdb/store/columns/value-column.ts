@@ -1,5 +1,5 @@
-import { Cursor, type Scratch } from './scratch.ts';
-import { readWholeNumbers, weightOf, writeWholeNumbers } from './whole-numbers.ts';
+import { Cursor, cutShort, type Scratch } from './scratch.ts';
+import { readSums, weightOf, writeWholeNumbers } from './whole-numbers.ts';
 
 /** Encoding of a run of values; the low bits of its first byte, the decimal places above them. */
 const constant = 0;
@@ -44,36 +44,18 @@ export class ValueColumn {
     into: number,
     count: number,
   ): void {
-    const cursor = new Cursor(bytes, begin, end);
-    const head = cursor.u8();
+    if (begin >= end) {
+      throw cutShort();
+    }
+    const head = bytes[begin]!;
     const kind = head & 7;
     if (kind === constant) {
-      values.fill(cursor.f64(), into, into + count);
-      return;
-    }
-    if (kind === planes) {
-      this.#readPlanes(cursor.take(count * 8), values, into, count);
-      return;
-    }
-    const until = into + count;
-    readWholeNumbers(bytes, cursor.at, end, values, into, until);
-    let sum = values[into]!;
-    if (kind === deltas) {
-      for (let i = into + 1; i < until; i++) {
-        values[i] = sum += values[i]!;
-      }
+      values.fill(new Cursor(bytes, begin + 1, end).f64(), into, into + count);
+    } else if (kind === planes) {
+      this.#readPlanes(new Cursor(bytes, begin + 1, end).take(count * 8), values, into, count);
     } else {
-      let delta = 0;
-      for (let i = into + 1; i < until; i++) {
-        delta += values[i]!;
-        values[i] = sum += delta;
-      }
-    }
-    const power = powers[head >>> 3]!;
-    if (power !== 1) {
-      for (let i = into; i < until; i++) {
-        values[i]! /= power;
-      }
+      const power = powers[head >>> 3]!;
+      readSums(bytes, begin + 1, end, values, into, into + count, power, kind === deltasOfDeltas);
     }
   }
 

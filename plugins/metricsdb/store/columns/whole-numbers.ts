@@ -107,6 +107,92 @@ export function readWholeNumbers(
   return at;
 }
 
+/**
+ * Fills `values` with the running sums of numbers, or, `twice`, with the sums of those, divided by `power`; the first number is the
+ * first sum. One loop, since most of what is read goes through it.
+ */
+export function readSums(
+  bytes: Uint8Array,
+  begin: number,
+  end: number,
+  values: Float64Array,
+  from: number,
+  to: number,
+  power: number,
+  twice: boolean,
+): void {
+  let at = begin;
+  let i = from;
+  let sum = 0;
+  let delta = 0;
+  while (i < to) {
+    if (at >= end) {
+      throw cutShort();
+    }
+    const first = bytes[at++]!;
+    let number: number;
+    let repeats = 1;
+    if (first === 0) {
+      number = 0;
+      let shift = 0;
+      let byte: number;
+      do {
+        if (at >= end || shift > 28) {
+          throw cutShort();
+        }
+        byte = bytes[at++]!;
+        repeats += (byte & 127) << shift;
+        shift += 7;
+      } while (byte >= 128);
+      if (repeats > to - i || repeats < 1) {
+        throw cutShort();
+      }
+    } else if (first < 128) {
+      number = (first >>> 1) ^ -(first & 1);
+    } else if (at < end && bytes[at]! < 128) {
+      const coded = (first & 127) | (bytes[at++]! << 7);
+      number = (coded >>> 1) ^ -(coded & 1);
+    } else if (at + 1 < end && bytes[at + 1]! < 128) {
+      const coded = (first & 127) | ((bytes[at]! & 127) << 7) | (bytes[at + 1]! << 14);
+      at += 2;
+      number = (coded >>> 1) ^ -(coded & 1);
+    } else {
+      let coded = first & 127;
+      let factor = 128;
+      for (;;) {
+        if (at >= end || factor > 2 ** 56) {
+          throw cutShort();
+        }
+        const byte = bytes[at++]!;
+        coded += (byte & 127) * factor;
+        if (byte < 128) {
+          break;
+        }
+        factor *= 128;
+      }
+      number = coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2;
+    }
+    if (!twice) {
+      sum += number;
+      const value = sum / power;
+      for (; repeats > 0; repeats--) {
+        values[i++] = value;
+      }
+    } else {
+      for (; repeats > 0; repeats--) {
+        // The first number is a value, not a change of one.
+        if (i === from) {
+          sum = number;
+        } else {
+          delta += number;
+          sum += delta;
+        }
+        values[i++] = sum / power;
+      }
+    }
+  }
+}
+
 /** Roughly the bytes a number takes as varint; zeros are nearly free. */
 export function weightOf(number: number): number {
   const size = number < 0 ? -number : number;
