@@ -86,6 +86,10 @@ async function chooseSteps(
 
 /** Positions of the rows that are chosen at a step, best first. NaN comes last; among equals the first stays. */
 function pick(op: string, rows: readonly Row[], step: number, k: number): number[] {
+  const sign = op === 'topk' ? -1 : 1;
+  if (op !== 'limitk' && k <= few) {
+    return pickFew(rows, step, k, sign);
+  }
   const candidates: number[] = [];
   for (let i = 0; i < rows.length; i++) {
     if (indexAt(rows[i]!, step) !== -1) {
@@ -98,29 +102,34 @@ function pick(op: string, rows: readonly Row[], step: number, k: number): number
   if (op === 'limitk') {
     return candidates;
   }
-  const sign = op === 'topk' ? -1 : 1;
   const valueOf = (index: number): number => rows[index]!.values[step - rows[index]!.from]!;
-  const order = (a: number, b: number): number => compareNumbers(valueOf(a), valueOf(b), sign);
-  return k > few ? candidates.sort(order).slice(0, k) : insertBest(candidates, k, order);
+  return candidates.sort((a, b) => compareNumbers(valueOf(a), valueOf(b), sign)).slice(0, k);
 }
 
 /** Number up to which inserting each candidate in order is faster than sorting all of them. */
 const few = 50;
 
-function insertBest(
-  candidates: readonly number[],
-  k: number,
-  order: (a: number, b: number) => number,
-): number[] {
+function pickFew(rows: readonly Row[], step: number, k: number, sign: number): number[] {
   const best: number[] = [];
-  for (const candidate of candidates) {
+  const values: number[] = [];
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    const index = indexAt(row, step);
+    if (index === -1) {
+      continue;
+    }
+    const value = row.values[index]!;
     let place = best.length;
-    while (place > 0 && order(candidate, best[place - 1]!) < 0) {
+    while (place > 0 && compareNumbers(value, values[place - 1]!, sign) < 0) {
       place--;
     }
     if (place < k) {
-      best.splice(place, 0, candidate);
-      best.length = Math.min(best.length, k);
+      best.splice(place, 0, i);
+      values.splice(place, 0, value);
+      if (best.length > k) {
+        best.pop();
+        values.pop();
+      }
     }
   }
   return best;

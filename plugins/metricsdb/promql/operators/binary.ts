@@ -4,7 +4,7 @@ import type { Binary } from '../parse/ast.ts';
 import { valueTypeOf } from '../parse/signatures.ts';
 import { isTrim, setOperators } from '../parse/token.ts';
 import { arithmetic, comparisons } from '../vector/arithmetic.ts';
-import { charge, mergeSteps, nameless, RowBuilder } from '../vector/rows.ts';
+import { charge, mapRow, mergeSteps, nameless, RowBuilder } from '../vector/rows.ts';
 import { type Grid, type Row, rowsOf, type Run, scalarsOf, type Value } from '../vector/run.ts';
 import { combineSets } from './set-operation.ts';
 import { combineVectors } from './vector-operation.ts';
@@ -74,6 +74,16 @@ async function withScalars(
   const losesName = compute !== undefined || bool;
   const result: Row[] = [];
   for (const row of rows) {
+    if (compute !== undefined && row.histograms === undefined) {
+      const labels = nameless(run, row.labels);
+      result.push(
+        swapped
+          ? mapRow(run, row, labels, true, (value, step) => compute(scalars[step]!, value))
+          : mapRow(run, row, labels, true, (value, step) => compute(value, scalars[step]!)),
+      );
+      await run.budget.breathe();
+      continue;
+    }
     for (let i = 0; i < row.values.length; i++) {
       if (row.present !== undefined && row.present[i] !== 1) {
         continue;

@@ -155,6 +155,15 @@ class Pairing {
     const to = Math.min(row.from + row.values.length, other.from + other.values.length);
     const labels = this.#labels(row.labels, other.labels);
     const claim = this.#claims(labels, taken);
+    if (
+      this.#compute !== undefined &&
+      !this.#trims &&
+      row.histograms === undefined &&
+      other.histograms === undefined
+    ) {
+      this.#computeNumbers(row, other, { from, to }, this.#compute, claim);
+      return this.#take(labels, row.dropName);
+    }
     for (let step = from; step < to; step++) {
       const index = indexAt(row, step);
       const otherIndex = indexAt(other, step);
@@ -163,6 +172,28 @@ class Pairing {
       }
     }
     return this.#take(labels, row.dropName);
+  }
+
+  /** Computes rows of numbers, which most are. */
+  #computeNumbers(
+    { from: manyFrom, values: many, present: manyPresent }: Row,
+    { from: oneFrom, values: one, present: onePresent }: Row,
+    { from, to }: { readonly from: number; readonly to: number },
+    compute: (left: number, right: number) => number,
+    claim: (step: number) => void,
+  ): void {
+    const swapped = this.#swapped;
+    for (let step = from; step < to; step++) {
+      const [index, otherIndex] = [step - manyFrom, step - oneFrom];
+      if (
+        (manyPresent === undefined || manyPresent[index] === 1) &&
+        (onePresent === undefined || onePresent[otherIndex] === 1)
+      ) {
+        claim(step);
+        const [value, other] = [many[index]!, one[otherIndex]!];
+        this.#builder.put(step, swapped ? compute(other, value) : compute(value, other));
+      }
+    }
   }
 
   /** A row where the other side has nothing that matches. */
