@@ -62,11 +62,17 @@ async function chooseSteps(
 ): Promise<Row[]> {
   run.budget.bytes(rows.length * grid.count);
   const paced = pace(run);
-  const kept = rows.map((row) => new Uint8Array(row.values.length));
+  /** Which values of a row are chosen; of most rows none is. */
+  const kept = new Map<number, Uint8Array>();
   for (let step = 0; step < grid.count; step++) {
     const k = Math.trunc(scalars[step]!);
     for (const index of k < 1 ? [] : pick(op, rows, step, k)) {
-      kept[index]![step - rows[index]!.from] = 1;
+      let chosen = kept.get(index);
+      if (chosen === undefined) {
+        chosen = new Uint8Array(rows[index]!.values.length);
+        kept.set(index, chosen);
+      }
+      chosen[step - rows[index]!.from] = 1;
     }
     const pause = paced(rows.length);
     if (pause !== undefined) {
@@ -75,7 +81,7 @@ async function chooseSteps(
   }
   const builder = new RowBuilder(run, grid);
   return rows.flatMap((row, index) => {
-    kept[index]!.forEach((keep, i) => {
+    kept.get(index)?.forEach((keep, i) => {
       if (keep === 1) {
         builder.copy(row.from + i, row, i);
       }

@@ -99,6 +99,8 @@ const shownSeries = (labels: Labels): string => shownLabels(labels, quoted);
 const sampleOf = ({ values, histograms }: Row, index: number): Operand =>
   histograms?.[index] ?? values[index]!;
 
+const unclaimed = (): void => undefined;
+
 /** Iterator over the pairs of matching groups. */
 class Pairing {
   readonly #run: Run;
@@ -110,6 +112,7 @@ class Pairing {
   readonly #compare: ((left: number, right: number) => boolean) | undefined;
 
   readonly #trims: boolean;
+  readonly #fills: boolean;
   readonly #notes: NativeNotes;
 
   constructor(run: Run, grid: Grid, expr: Binary) {
@@ -121,6 +124,7 @@ class Pairing {
     this.#compute = arithmetic[expr.op];
     this.#compare = comparisons[expr.op];
     this.#trims = isTrim(expr.op);
+    this.#fills = expr.matching.fillLeft !== undefined || expr.matching.fillRight !== undefined;
     this.#notes = new NativeNotes(run.notes, expr.start);
   }
 
@@ -130,7 +134,9 @@ class Pairing {
     const taken = new Map<string, Uint8Array>();
     for (const row of many) {
       for (const other of one) {
-        result.push(...this.#pair(row, other, taken));
+        // A pair by itself cannot meet another at a step.
+        const alone = many.length === 1 && one.length === 1 && !this.#fills;
+        result.push(...this.#pair(row, other, alone ? undefined : taken));
         const pause = paced(row.values.length);
         if (pause !== undefined) {
           await pause;
@@ -150,11 +156,11 @@ class Pairing {
     }
   }
 
-  #pair(row: Row, other: Row, taken: Map<string, Uint8Array>): Row[] {
+  #pair(row: Row, other: Row, taken: Map<string, Uint8Array> | undefined): Row[] {
     const from = Math.max(row.from, other.from);
     const to = Math.min(row.from + row.values.length, other.from + other.values.length);
     const labels = this.#labels(row.labels, other.labels);
-    const claim = this.#claims(labels, taken);
+    const claim = taken === undefined ? unclaimed : this.#claims(labels, taken);
     if (
       this.#compute !== undefined &&
       !this.#trims &&
@@ -183,17 +189,22 @@ class Pairing {
     claim: (step: number) => void,
   ): void {
     const swapped = this.#swapped;
-    for (let step = from; step < to; step++) {
-      const [index, otherIndex] = [step - manyFrom, step - oneFrom];
-      if (
-        (manyPresent === undefined || manyPresent[index] === 1) &&
-        (onePresent === undefined || onePresent[otherIndex] === 1)
-      ) {
-        claim(step);
-        const [value, other] = [many[index]!, one[otherIndex]!];
-        this.#builder.put(step, swapped ? compute(other, value) : compute(value, other));
+    this.#builder.fill((values, present) => {
+      for (let step = from; step < to; step++) {
+        const index = step - manyFrom;
+        const otherIndex = step - oneFrom;
+        if (
+          (manyPresent === undefined || manyPresent[index] === 1) &&
+          (onePresent === undefined || onePresent[otherIndex] === 1)
+        ) {
+          claim(step);
+          const value = many[index]!;
+          const other = one[otherIndex]!;
+          values[step] = swapped ? compute(other, value) : compute(value, other);
+          present[step] = 1;
+        }
       }
-    }
+    });
   }
 
   /** A row where the other side has nothing that matches. */

@@ -76,6 +76,7 @@ export async function eachInstantRow(
   const last = dataTime(placed, grid, grid.count - 1);
   const builder = new RowBuilder(run, grid);
   const advance = placed.at === undefined ? grid.step : 0;
+  const steps = { first, advance, count: grid.count, lookback: run.lookbackMs };
   const hints = {
     ...(grid.count === 1
       ? { newest: true }
@@ -83,23 +84,59 @@ export async function eachInstantRow(
     timesOnly: wanted === 'presence',
   };
   await eachSelected(run, selector, first - run.lookbackMs, last, hints, (series) => {
-    fillNewest(builder, series, first, advance, grid.count, run.lookbackMs, wanted);
+    fillNewest(builder, series, steps, wanted);
     if (!builder.isEmpty) {
       visit(builder, series.labels, false);
     }
   });
 }
 
-function fillNewest(
+interface Steps {
+  readonly first: number;
+  readonly advance: number;
+  readonly count: number;
+  readonly lookback: number;
+}
+
+function fillNewest(builder: RowBuilder, series: Series, steps: Steps, wanted: Wanted): void {
+  const { first, advance, count, lookback } = steps;
+  const { times, values, length, stale, histograms } = series;
+  if (histograms === undefined) {
+    builder.fill((into, present) => {
+      let next = 0;
+      for (let step = 0; step < count; step++) {
+        const time = first + step * advance;
+        while (next < length && times[next]! <= time) {
+          next++;
+        }
+        const newest = next - 1;
+        if (
+          newest >= 0 &&
+          times[newest]! > time - lookback &&
+          (stale === undefined || stale[newest] !== 1)
+        ) {
+          into[step] =
+            wanted === 'value'
+              ? values[newest]!
+              : wanted === 'presence'
+                ? 1
+                : times[newest]! / 1000;
+          present[step] = 1;
+        }
+      }
+    });
+    return;
+  }
+  fillMixed(builder, series, steps, wanted);
+}
+
+/** Fills a row from a series that has histograms. */
+function fillMixed(
   builder: RowBuilder,
-  series: Series,
-  first: number,
-  advance: number,
-  count: number,
-  lookback: number,
+  { labels, times, values, length, stale, histograms }: Series,
+  { first, advance, count, lookback }: Steps,
   wanted: Wanted,
 ): void {
-  const { times, values, length, stale, histograms } = series;
   let next = 0;
   for (let step = 0; step < count; step++) {
     const time = first + step * advance;
@@ -116,16 +153,13 @@ function fillNewest(
       if (histogram !== undefined && wanted !== 'timestamp') {
         if (wanted === 'info') {
           throw executionError(
-            `this should be an info metric, with float samples: ${shownLabels(series.labels, quoted)}`,
+            `this should be an info metric, with float samples: ${shownLabels(labels, quoted)}`,
           );
         }
         builder.putSample(step, histogram);
-        continue;
+      } else {
+        builder.put(step, wanted === 'value' ? values[newest]! : times[newest]! / 1000);
       }
-      builder.put(
-        step,
-        wanted === 'value' ? values[newest]! : wanted === 'presence' ? 1 : times[newest]! / 1000,
-      );
     }
   }
 }
