@@ -121,8 +121,14 @@ export class KeyTable {
     const askedView = this.#askedView;
     let a = this.#starts[entry]!;
     let b = from;
-    for (; b + 4 <= to; a += 4, b += 4) {
-      if (arenaView.getInt32(a, true) !== askedView.getInt32(b, true)) {
+    for (; b + 8 <= to; a += 8, b += 8) {
+      // As numbers, since that is one comparison; NaN differs from itself, and zeros of both signs do not.
+      const eight = arenaView.getFloat64(a, true);
+      if (
+        (eight !== askedView.getFloat64(b, true) || eight === 0) &&
+        (arenaView.getInt32(a, true) !== askedView.getInt32(b, true) ||
+          arenaView.getInt32(a + 4, true) !== askedView.getInt32(b + 4, true))
+      ) {
         return false;
       }
     }

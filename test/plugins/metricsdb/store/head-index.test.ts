@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { HeadIndex } from '../../../../plugins/metricsdb/store/head/head-index.ts';
+import { KeyTable } from '../../../../plugins/metricsdb/store/head/key-table.ts';
 
 const labelsOf = (series: number): readonly string[] => [
   '__name__',
@@ -50,4 +51,23 @@ test('labels that are only the beginning of those of a series, or more than they
   assert.equal(index.find(labels.slice(0, 2)), -1);
   assert.equal(index.find([...labels, 'up', 'a']), -1);
   assert.equal(index.find(['__name__', 'a', 'host', 'up']), -1);
+});
+
+test('keys are told apart by every bit of theirs, whatever numbers their bytes would be', () => {
+  // Of eight such bytes some are NaN and some are zero with a sign.
+  const byte = fc.constantFrom(0, 0x80, 0xff, 0xf0, 0x7f, 1);
+  const key = fc.array(byte, { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(fc.uniqueArray(key, { selector: String, maxLength: 40 }), (keys) => {
+      const table = new KeyTable(1);
+      keys.forEach((one, slot) => table.add(Uint8Array.from(one), 0, one.length, 0, slot));
+      // Twice, since what follows is guessed from the second time on.
+      for (const [slot, one] of [...keys.entries(), ...keys.entries()]) {
+        assert.equal(table.find(Uint8Array.from(one), 0, one.length, 0), slot);
+        const other = one.map((each, i) => (i === one.length - 1 ? each ^ 0x80 : each));
+        const known = keys.findIndex((each) => String(each) === String(other));
+        assert.equal(table.find(Uint8Array.from(other), 0, other.length, 0), known);
+      }
+    }),
+  );
 });
