@@ -128,21 +128,24 @@ export async function find(
 ): Promise<Iterable<Found>> {
   const files = chosen.rows.map(({ file }) => file);
   const { changes } = head.index;
-  const key = selectionKey(matchers, files, head.touches(mint, maxt) ? changes : undefined);
-  const known = selections.get(key);
+  const inHead = head.touches(mint, maxt);
+  const key = selectionKey(matchers, files, inHead ? changes : undefined);
   // Damaged blocks are looked at again each time: the answer says what cannot be read.
-  if (known !== undefined || blocks.damage.touching(mint, maxt).length > 0) {
-    return known ?? (await search(head, chosen, matchers, mint, maxt, cost));
+  const damaged = blocks.damage.touching(mint, maxt).length > 0;
+  const known = damaged ? undefined : selections.get(key);
+  if (known !== undefined) {
+    return known;
   }
-  const { length } = cost.warnings;
-  const found = await search(head, chosen, matchers, mint, maxt, cost);
-  if (!selections.isWanted(key)) {
-    return found;
+  const { length: warned } = cost.warnings;
+  const { count, series } = await search(head, chosen, matchers, inHead, cost);
+  if (damaged || !selections.isWanted(key, count)) {
+    return series;
   }
-  const list = [...found];
+  const list: Found[] = [];
+  await eachOf(series, cost, (one) => void list.push(one));
   if (
     head.index.changes === changes &&
-    cost.warnings.length === length &&
+    cost.warnings.length === warned &&
     files.every((file, place) => chosen.rows[place]!.file === file)
   ) {
     selections.keep(key, list);
@@ -150,16 +153,21 @@ export async function find(
   return list;
 }
 
+interface Searched {
+  readonly count: number;
+  readonly series: Iterable<Found>;
+}
+
 async function search(
   head: Head,
   chosen: ChosenBlocks,
   matchers: readonly Matcher[],
-  mint: number,
-  maxt: number,
+  inHead: boolean,
   cost: Budget,
-): Promise<Iterable<Found>> {
+): Promise<Searched> {
   if (chosen.rows.length === 0) {
-    return head.touches(mint, maxt) ? eachInHead(head, head.index.matching(matchers)) : [];
+    const slots = inHead ? head.index.matching(matchers) : [];
+    return { count: slots.length, series: eachInHead(head, slots) };
   }
   const found = new Map<string, Found>();
   for (const position of chosen.rows.keys()) {
@@ -185,7 +193,7 @@ async function search(
       await cost.breathe();
     }
   }
-  if (head.touches(mint, maxt)) {
+  if (inHead) {
     await eachOf(eachInHead(head, head.index.matching(matchers)), cost, (series) => {
       const key = labelsKey(series.labels);
       const known = found.get(key);
@@ -197,7 +205,7 @@ async function search(
       }
     });
   }
-  return found.values();
+  return { count: found.size, series: found.values() };
 }
 
 /** One after the other, so that their labels are not all read in one go; a slot that was given to another series meanwhile is left out. */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { Labels, Matcher } from 'svc/query';
 
 /** Location of the samples of one series. */
@@ -11,6 +13,8 @@ export interface Found {
 
 /** Max series of all selections together: a few megabytes. */
 const maxSeries = 40_000;
+/** What a selection weighs besides its series: one that found nothing is kept, too. */
+const ownWeight = 16;
 /** Max selections that were asked for once and are not kept yet. */
 const maxSeen = 4_096;
 
@@ -38,8 +42,11 @@ export class Selections {
     return known;
   }
 
-  /** Returns whether what is found now is worth a list: it was asked for before. */
-  isWanted(key: string): boolean {
+  /** Returns whether so many series are worth a list: they were asked for before. */
+  isWanted(key: string, count: number): boolean {
+    if (count > this.#maxSeries / 2) {
+      return false;
+    }
     if (this.#seen.delete(key)) {
       return true;
     }
@@ -51,25 +58,41 @@ export class Selections {
   }
 
   keep(key: string, found: readonly Found[]): void {
-    if (found.length > this.#maxSeries / 2) {
-      return;
-    }
-    this.#series += found.length - (this.#kept.get(key)?.length ?? 0);
+    this.#drop(key);
     this.#kept.set(key, found);
-    for (const [oldest, { length }] of this.#kept) {
+    this.#series += found.length + ownWeight;
+    for (const oldest of this.#kept.keys()) {
       if (this.#series <= this.#maxSeries) {
         break;
       }
-      this.#kept.delete(oldest);
-      this.#series -= length;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      this.#kept.delete(key);
+      this.#series -= known.length + ownWeight;
     }
   }
 }
 
-/** Returns the key of a selection: the matchers, the blocks by name, and the state of the head's index, if that is read. */
+/**
+ * Returns the key of a selection: the matchers, the blocks by name, and the state of the head's index, if that is read. It is as long
+ * for every selector, since thousands of keys are remembered.
+ */
 export const selectionKey = (
   matchers: readonly Matcher[],
   files: readonly string[],
   head: number | undefined,
 ): string =>
-  JSON.stringify([matchers.map(({ name, op, value }) => [name, op, value]), files, head]);
+  createHash('sha256')
+    .update(
+      JSON.stringify([
+        matchers.map(({ name, op, value }) => [name, op, value]),
+        files,
+        head ?? null,
+      ]),
+    )
+    .digest('base64');
