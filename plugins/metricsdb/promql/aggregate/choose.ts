@@ -2,6 +2,7 @@ import { type Labels, labelsKey } from 'svc/query';
 
 import { generalFloat } from '../parse/go-text.ts';
 import { executionError } from '../parse/position.ts';
+import { compareNumbers } from '../vector/arithmetic.ts';
 import { charge, indexAt, RowBuilder } from '../vector/rows.ts';
 import { type Grid, pace, type Row, type Run } from '../vector/run.ts';
 import type { Group } from './grouping.ts';
@@ -139,14 +140,6 @@ function pickFew(rows: readonly Row[], step: number, k: number, sign: number): n
     }
   }
   return best;
-}
-
-/** Compares numbers in the direction of `sign`, with NaN last. */
-export function compareNumbers(a: number, b: number, sign: number): number {
-  if (Number.isNaN(a) || Number.isNaN(b)) {
-    return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : -1;
-  }
-  return a === b ? 0 : a < b ? -sign : sign;
 }
 
 /** Which share of the series is kept hangs on their labels alone, so that ratios r and r-1 never overlap. */

@@ -8,11 +8,11 @@ import {
   sortedList,
 } from 'svc/query';
 
-import { compareNumbers } from '../aggregate/choose.ts';
 import { numbersOf } from '../histogram/rows.ts';
 import { type Call, type Expr, withoutParens } from '../parse/ast.ts';
 import { isLabelName } from '../parse/go-text.ts';
 import { executionError } from '../parse/position.ts';
+import { compareNumbers } from '../vector/arithmetic.ts';
 import { mergeRows } from '../vector/rows.ts';
 import { type Grid, pace, type Row, rowsOf, type Run } from '../vector/run.ts';
 

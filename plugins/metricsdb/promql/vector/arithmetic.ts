@@ -28,3 +28,11 @@ export const comparisons: Readonly<Record<string, (a: number, b: number) => bool
   '>': (a, b) => a > b,
   '>=': (a, b) => a >= b,
 };
+
+/** Compares numbers in the direction of `sign`, with NaN last. */
+export function compareNumbers(a: number, b: number, sign: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) {
+    return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : -1;
+  }
+  return a === b ? 0 : a < b ? -sign : sign;
+}

@@ -81,7 +81,7 @@ export async function eachInstantRow(
     ...(grid.count === 1
       ? { newest: true }
       : { step: grid.step, windows: { end: first, advance, width: 0, falls: false } }),
-    timesOnly: wanted === 'presence',
+    ...(wanted === 'presence' && { timesOnly: true }),
   };
   await eachSelected(run, selector, first - run.lookbackMs, last, hints, (series) => {
     fillNewest(builder, series, steps, wanted);

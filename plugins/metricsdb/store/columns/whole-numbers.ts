@@ -1,4 +1,4 @@
-import { cutShort, type Scratch } from './scratch.ts';
+import { Cursor, cutShort, type Scratch } from './scratch.ts';
 
 /**
  * A run of whole numbers (each below 2^52 in size) as zigzag varints; zeros, the most frequent, as runs: a zero byte, then how many more follow.
@@ -134,17 +134,14 @@ export function readSums(
     let repeats = 1;
     if (first === 0) {
       number = 0;
-      let shift = 0;
-      let byte: number;
-      do {
-        if (at >= end || shift > 28) {
-          throw cutShort();
-        }
-        byte = bytes[at++]!;
-        repeats += (byte & 127) << shift;
-        shift += 7;
-      } while (byte >= 128);
-      if (repeats > to - i || repeats < 1) {
+      if (at < end && bytes[at]! < 128) {
+        repeats += bytes[at++]!;
+      } else {
+        const cursor = new Cursor(bytes, at, end);
+        repeats += cursor.uvarint();
+        at = cursor.at;
+      }
+      if (repeats > to - i) {
         throw cutShort();
       }
     } else if (first < 128) {
@@ -157,20 +154,9 @@ export function readSums(
       at += 2;
       number = (coded >>> 1) ^ -(coded & 1);
     } else {
-      let coded = first & 127;
-      let factor = 128;
-      for (;;) {
-        if (at >= end || factor > 2 ** 56) {
-          throw cutShort();
-        }
-        const byte = bytes[at++]!;
-        coded += (byte & 127) * factor;
-        if (byte < 128) {
-          break;
-        }
-        factor *= 128;
-      }
-      number = coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2;
+      const cursor = new Cursor(bytes, at - 1, end);
+      number = cursor.svarint();
+      at = cursor.at;
     }
     if (!twice) {
       sum += number;
