@@ -389,9 +389,11 @@ async function ask(
   { begin, end }: { readonly begin: number; readonly end: number },
 ): Promise<Answered> {
   const text = encodeURIComponent(query);
+  // Between two scrapes: what lies on the start of a range is in it for Prometheus 2, and not for Prometheus 3 and this product.
+  const [from, to] = [begin / 1_000 + 30, end / 1_000 - 30];
   const path = instant
-    ? `/query?query=${text}&time=${end / 1_000}`
-    : `/query_range?query=${text}&start=${begin / 1_000}&end=${end / 1_000 - 60}&step=${stepS}`;
+    ? `/query?query=${text}&time=${to}`
+    : `/query_range?query=${text}&start=${from}&end=${to}&step=${stepS}`;
   const before = cpuSeconds(rival);
   const answered = await send(rival, `${rival.api}${path}${rival.anew}`);
   return { ...answered, cpuMs: (cpuSeconds(rival) - before) * 1_000 };
