@@ -36,7 +36,7 @@ export async function groupRows(
   return [...groups.values()];
 }
 
-/** What tells groups apart, and the labels of the group that a series belongs to. */
+/** Keys that tell groups apart, and the labels of the group that a series belongs to. */
 export interface GroupKeys {
   keyOf(labels: Labels): string;
   labelsFor(labels: Labels): Labels;

@@ -13,13 +13,13 @@ export interface Found {
 
 /** Max series of all selections together: a few megabytes. */
 const maxSeries = 40_000;
-/** What a selection weighs besides its series: one that found nothing is kept, too. */
+/** Weight of a selection besides its series: one that found nothing is kept, too. */
 const ownWeight = 16;
 /** Max selections that were asked for once and are not kept yet. */
 const maxSeen = 4_096;
 
 /**
- * What selectors found lately. The same questions come again and again, from dashboards and rules, and which series exist changes
+ * Memory of what selectors found. The same questions come again and again, from dashboards and rules, and which series exist changes
  * seldom: a selection is kept from the second time on, under a key that names everything it depends on.
  */
 export class Selections {
