@@ -21,6 +21,7 @@ export const peers = {
   mariadbd: 'mariadb-server',
   mosquitto: 'mosquitto',
   nginx: 'nginx-light',
+  pgbouncer: 'pgbouncer',
   ping: 'iputils-ping',
   prlimit: 'util-linux',
   prometheus: 'prometheus',

@@ -17,15 +17,14 @@ export async function postgresFor(folder, environment) {
   mkdirSync(own);
   const user = asUser(own);
   const [port, pooled] = [await freePort(), await freePort()];
-  const server = startServer(own, port, user, environment);
-  const pooler =
-    environment.SVC_TEST_PGBOUNCER === '1' ? startPooler(own, port, pooled, user) : undefined;
+  const server = await startServer(own, port, user, environment);
   const end = () => [pooler, server].forEach((child) => child?.kill('SIGQUIT'));
+  let pooler;
   try {
-    await answers(server, port);
-    if (pooler !== undefined) {
-      await answers(pooler, pooled);
-    }
+    pooler =
+      environment.SVC_TEST_PGBOUNCER === '1'
+        ? await startPooler(own, port, pooled, user)
+        : undefined;
   } catch (error) {
     end();
     throw error;
@@ -40,7 +39,7 @@ export async function postgresFor(folder, environment) {
 }
 
 /** Postgres does not run as root. */
-function asUser(folder) {
+export function asUser(folder) {
   if (process.getuid() !== 0) {
     return {};
   }
@@ -51,15 +50,17 @@ function asUser(folder) {
   return { uid, gid };
 }
 
-function startServer(folder, port, user, environment) {
+/** Starts the server of a folder, which it makes at the first time. */
+export async function startServer(folder, port, user, environment = {}) {
   const bin = programs(environment.SVC_TEST_POSTGRES ?? '15');
   const data = join(folder, 'data');
-  execFileSync(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
-    { ...user, cwd: folder, stdio: 'pipe' },
-  );
-  // Who kills a server in the middle of a commit starts one that syncs.
+  if (!existsSync(data)) {
+    execFileSync(
+      join(bin, 'initdb'),
+      ['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+      { ...user, cwd: folder, stdio: 'pipe' },
+    );
+  }
   const settings = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
@@ -70,11 +71,13 @@ function startServer(folder, port, user, environment) {
     'full_page_writes=off',
     'autovacuum=off',
   ];
-  return spawn(
+  const server = spawn(
     join(bin, 'postgres'),
     ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
+    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   );
+  await answers(server, port);
+  return server;
 }
 
 /** Debian's server, or the one that an npm package brings. */
@@ -94,7 +97,8 @@ function programs(version) {
   return found;
 }
 
-function startPooler(folder, port, pooled, user) {
+/** Starts pgbouncer, which gives each transaction another session. */
+export async function startPooler(folder, port, pooled, user) {
   const file = join(folder, 'pgbouncer.ini');
   writeFileSync(
     file,
@@ -112,15 +116,17 @@ function startPooler(folder, port, pooled, user) {
       '',
     ].join('\n'),
   );
-  return spawn('/usr/sbin/pgbouncer', ['-q', file], {
+  const pooler = spawn('/usr/sbin/pgbouncer', ['-q', file], {
     ...user,
     cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  await answers(pooler, pooled);
+  return pooler;
 }
 
 /** Returns a port that nobody listens at now. */
-function freePort() {
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -132,20 +138,28 @@ function freePort() {
 }
 
 async function answers(child, port) {
+  let said = '';
+  child.stderr.on('data', (text) => (said = (said + String(text)).slice(-4_000)));
   for (const since = performance.now(); performance.now() - since < startMs; await pause(50)) {
     if (child.exitCode !== null) {
       break;
     }
-    const isUp = await new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.once('error', () => resolve(false));
-    });
-    if (isUp) {
+    // A server that recovers listens before it takes anybody.
+    const isReady = child.spawnfile.endsWith('pgbouncer') || /ready to accept/.test(said);
+    if (isReady && (await connects(port))) {
       return;
     }
   }
-  throw new Error('Postgres did not start for the tests; its own messages are above.');
+  child.kill('SIGQUIT');
+  throw new Error(`${child.spawnfile} did not start: ${said}`);
+}
+
+function connects(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }

@@ -75,8 +75,8 @@ export const errors = defineErrors('storage', {
     '{views} read transactions are already open; try again in a moment.',
   ],
   pg_reads_only: [
-    'internal',
-    'A statement that changes rows was given to read: give it to write().',
+    'unavailable',
+    'Rows cannot be written by a read: give the statement to write().',
   ],
   pg_too_long: ['invalid_argument', 'A value is too long for Postgres to find it again ({cause}).'],
   pg_number: [

@@ -109,9 +109,10 @@ export class Translation {
         } else {
           this.#name(word, before, after);
         }
-        this.#keyword(words, at);
       }
     });
+    // These add to words that have been said.
+    words.forEach((_, at) => this.#keyword(words, at));
   }
 
   #sign(word: Word, words: readonly Word[], at: number, parameters: number): number {
@@ -247,8 +248,9 @@ export class Translation {
     const end = next(words, at + 1, depth, 'where', 'from', 'returning', ';');
     for (const [from, to] of parts(words, at + 1, end, depth)) {
       const value = words.slice(from + 2, to);
+      const own = value.filter((word) => word.depth === depth);
       const isTruth =
-        !is(value[0], 'case') && value.some((word) => word.depth === depth && is(word, ...truths));
+        own.some((word) => is(word, ...truths)) && !own.some((word) => is(word, 'case'));
       if (isTruth) {
         value[0]!.out = `${this.schema}.to_integer(${value[0]!.out}`;
         value.at(-1)!.out += ')';

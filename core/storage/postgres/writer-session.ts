@@ -96,7 +96,12 @@ export class WriterSession implements Writer {
 
   step(step: Step, depth = 0): void {
     if (step === 'begin') {
-      this.#lost = this.#doom = undefined;
+      // A group that begins without a connection has none to the end, even if there is one again meanwhile.
+      this.#lost =
+        this.#client === undefined
+          ? storageErrors.write_lost({ cause: this.#down ?? 'it is closed' })
+          : undefined;
+      this.#doom = undefined;
       this.#steps = [];
     }
     // Of a group that is gone there is nothing to keep or to undo.
