@@ -95,7 +95,7 @@ export async function startPooler(folder, port, pooled, user) {
     file,
     [
       '[databases]',
-      `* = host=127.0.0.1 port=${port}`,
+      `* = host=127.0.0.1 port=${port} user=svc`,
       '[pgbouncer]',
       'listen_addr = 127.0.0.1',
       `listen_port = ${pooled}`,

@@ -58,7 +58,7 @@ export interface Schema {
   refresh(): Promise<void>;
 }
 
-/** What holds the data, before it is opened: SQLite's file, or a database of Postgres. */
+/** Place of the data before it is opened: SQLite's file, or a database of Postgres. */
 export interface Place {
   /** True if there was data before this start. */
   readonly existed: boolean;
@@ -84,7 +84,7 @@ export interface Engine {
   readonly writer: Writer;
   readonly readers: Readers;
   readonly schema: Schema;
-  /** What health says though commits succeed. */
+  /** Complaint for health while commits succeed. */
   complaint(): string | undefined;
   close(): Promise<void>;
 }

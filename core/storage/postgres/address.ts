@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { messageOf } from '../../sdk/index.ts';
 import { errors } from './errors.ts';
 
-/** Where a database is, and how it is spoken to. */
+/** Address of a database, and the manner of speaking to it. */
 export interface Address {
   readonly host: string;
   readonly port: number;

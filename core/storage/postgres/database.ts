@@ -21,7 +21,7 @@ const askEveryMs = 500;
 interface PostgresOptions {
   readonly url: string;
   readonly log: Logger;
-  /** Of the SQLite that knows the tables. */
+  /** Options of the SQLite that knows the tables. */
   readonly sqlite: ConnectOptions;
 }
 

@@ -5,7 +5,7 @@ import type { Address } from './address.ts';
 import type { Translation, Translated } from './translation.ts';
 import { received, sent } from './values.ts';
 
-/** What has been learnt about the way to Postgres. */
+/** Way to Postgres, with all that has been learnt about it. */
 export interface Way {
   readonly address: Address;
   /** False once it is known that others share the sessions, so that nothing set or prepared in one stays. */
@@ -130,7 +130,7 @@ export class Texts {
 const isFraction = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && !Number.isSafeInteger(value);
 
-/** What meets a whole number may have a fraction, as in SQLite. */
+/** Lets a number with a fraction meet a whole one, as in SQLite. */
 const withFractions = (text: string, parameters: readonly unknown[]): string =>
   text.replace(/\$(\d+)/g, (place, at) =>
     isFraction(parameters[Number(at) - 1]) ? `${place}::double precision` : place,

@@ -266,7 +266,7 @@ export class Translation {
     }
   }
 
-  /** In SQLite NULL is the smallest value of all. */
+  /** Puts NULL where SQLite has it: it is the smallest value of all. */
   nulls(words: readonly Word[], start: number, stop: number): void {
     const last = words[stop - 1]!;
     const isDown = is(last, 'desc');

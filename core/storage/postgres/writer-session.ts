@@ -23,7 +23,8 @@ interface SessionOptions {
   readonly stallMs?: number | undefined;
 }
 
-const turnSeconds = 5;
+/** Less than a write may take, so that it is told what it waited for. */
+const turnSeconds = 4;
 /** A process that stands still in the middle of a group loses its turn after this. */
 const idleMs = 10_000;
 const longestPauseMs = 5_000;
