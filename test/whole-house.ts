@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseOf } from './database.ts';
+import { databaseOf } from './kit/database.ts';
 import { programOf } from './program-of.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
-import { databaseOf } from '../database.ts';
+import { databaseOf } from './database.ts';
 import { builtThread } from './built-thread.ts';
 import { type Census, census, censusGrowth } from './census.ts';
 import { compiledOnce } from './compiled-once.ts';

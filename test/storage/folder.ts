@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Logger } from 'svc/sdk';
 
-import { databaseOf } from '../database.ts';
+import { databaseOf } from '../kit/database.ts';
 import { startWorker } from '../../core/isolate/worker.ts';
 import { openStorage, type Storage, type StorageOptions } from '../../core/storage/index.ts';
 

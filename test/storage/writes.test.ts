@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { isSvcError, type SvcError } from 'svc/sdk';
 
 import type { Storage, StorageOptions } from '../../core/storage/index.ts';
-import { overPostgres } from '../database.ts';
+import { overPostgres } from '../kit/database.ts';
 import { type Notes, notesMigration, startWriter, withStorage } from './folder.ts';
 
 const unavailable = (part: RegExp) => (error: SvcError) =>
