@@ -14,8 +14,10 @@ import { DashboardService } from './store/dashboard-service.ts';
 import { dashboardRoutes } from './routes/dashboard-routes.ts';
 import { importRoutes } from './routes/import-routes.ts';
 import { usersDashboardRoutes } from './routes/users-dashboard-routes.ts';
+import { linkRoutes } from './routes/link-routes.ts';
 import { dashboardMention } from './routes/mention.ts';
 import { panelRoutes } from './routes/panel-routes.ts';
+import { Links } from './store/links.ts';
 import { History } from './store/history.ts';
 import type { MonitorTables } from './store/panel-store.ts';
 import { Panels, shownPanel } from './store/panels.ts';
@@ -44,6 +46,24 @@ export default definePlugin({
       parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
+    const rendering = {
+      stores,
+      nameOf: (id: string) => (names.available ? names.get().nameOf(id) : undefined),
+      clock,
+      scope,
+      log,
+      sampleInterval,
+      deadlineMs,
+    };
+    const asking = askingOf(ctx.services.maybe(DeviceScopes));
+    const links = new Links({
+      tables,
+      dashboards,
+      render: rendering,
+      ids: ctx.ids,
+      allowed: () => settings.get<boolean>('monitor.public_links'),
+    });
+
     ctx.services.provide(DashboardViews, () => ({
       all: async () =>
         (await dashboards.whole()).map((dashboard) => ({
@@ -54,17 +74,8 @@ export default definePlugin({
     ctx.extend.contribute(Mentions, 'dashboard', dashboardMention(dashboards));
     ctx.http.routes([
       ...panelRoutes(panels),
-      ...dashboardRoutes({
-        dashboards,
-        stores,
-        nameOf: (id) => (names.available ? names.get().nameOf(id) : undefined),
-        clock,
-        scope,
-        log,
-        sampleInterval,
-        deadlineMs,
-        askingOf: askingOf(ctx.services.maybe(DeviceScopes)),
-      }),
+      ...dashboardRoutes({ dashboards, ...rendering, askingOf: asking }),
+      ...linkRoutes(links, asking),
       ...usersDashboardRoutes(users),
       ...importRoutes({ dashboards, users, check }),
     ]);

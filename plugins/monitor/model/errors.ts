@@ -63,6 +63,13 @@ export const errors = defineErrors('monitor', {
     'conflict',
     'All dashboards together can have at most {max} user-added panels; delete some that are no longer needed.',
   ],
+  links_off: ['conflict', 'Public links are turned off: monitor.public_links is false.'],
+  too_many_links: [
+    'conflict',
+    'There can be at most {max} public links; revoke some that are no longer needed.',
+  ],
+  no_link: ['not_found', 'There is no public link {id}.'],
+  link_ended: ['not_found', 'This link does not exist or has ended; ask for a new one.'],
   no_panel: ['not_found', 'There is no panel {id}.'],
   label_values_form: [
     'invalid_argument',

@@ -3,11 +3,16 @@ import type { Call, Clock } from 'svc/sdk';
 
 import { bodyOf, type UsersContent } from '../model/users-dashboard.ts';
 import { DashboardStore } from './dashboard-store.ts';
+import { LinkStore } from './link-store.ts';
 import { type MonitorTables, PanelStore } from './panel-store.ts';
 import { VersionStore } from './version-store.ts';
 
 /** The call that makes a change: who makes it, its precondition, and where it is noted. */
 export type ChangeCall = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
+
+/** Returns the name by which a change is known. */
+export const authorOf = ({ principal: { name, email, kind, id } }: ChangeCall): string =>
+  name ?? email ?? `${kind} ${id}`;
 
 export interface HistoryParts {
   readonly clock: Clock;
@@ -37,10 +42,13 @@ export class History {
     };
   }
 
-  /** Makes a change of a dashboard, and keeps its state as a version; before the first, also that of before. */
+  /**
+   * Makes a change of a dashboard, and keeps its state as a version; before the first, also that of
+   * before. With a dashboard its links go.
+   */
   async keep<T>(
     tx: Kysely<MonitorTables>,
-    { principal: { name, email, kind, id } }: ChangeCall,
+    call: ChangeCall,
     uid: string,
     change: () => Promise<T>,
   ): Promise<T> {
@@ -53,7 +61,11 @@ export class History {
       }
     }
     const made = await change();
-    await versions.add(uid, await this.contentOf(tx, uid), name ?? email ?? `${kind} ${id}`, now);
+    const after = await this.contentOf(tx, uid);
+    await versions.add(uid, after, authorOf(call), now);
+    if (after === undefined && this.#parts.pluginOf(uid) === undefined) {
+      await new LinkStore(tx).removeOf(uid);
+    }
     return made;
   }
 }

@@ -36,6 +36,21 @@ export interface MonitorTables {
     created_at: number;
     updated_at: number;
   };
+  monitor_links: {
+    id: Generated<number>;
+    dashboard_uid: string;
+    token_digest: string;
+    note: string;
+    range_s: number;
+    /** JSON of pairs of a variable and its values. */
+    chosen: string;
+    made_by: string;
+    made_at: number;
+    expires_at: number;
+    opened_at: number | null;
+    /** JSON of the `Dashboard` that it shows. */
+    content: string;
+  };
   monitor_versions: {
     id: Generated<number>;
     uid: string;

@@ -17,9 +17,9 @@ export interface Version {
 }
 
 export const mostVersions = 50;
-/** Of one dashboard: the last two stay, however large they are. */
+/** Limit for one dashboard; its last two versions stay, however large they are. */
 const mostBytes = 8 * 1_048_576;
-/** Of all dashboards, deleted ones included: the oldest go first. */
+/** Limit for all dashboards, deleted ones included: the oldest versions go first. */
 const mostBytesOfAll = 128 * 1_048_576;
 
 export class VersionStore {

@@ -16,10 +16,14 @@ export const area: Area = {
     GET     /api/v1/monitor/dashboards/{uid}/versions/{version}  any  none
     POST    /api/v1/monitor/dashboards/{uid}/versions/{version}/restore  monitor:write  refused
     DELETE  /api/v1/monitor/dashboards/{uid}         monitor:write  refused
+    GET     /api/v1/monitor/links                    monitor:share  refused
+    POST    /api/v1/monitor/dashboards/{uid}/links   monitor:share  refused
+    DELETE  /api/v1/monitor/links/{id}               monitor:share  refused
+    GET     /api/v1/monitor/shared/{token}           public
     GET     /api/v1/observability/dashboards         any  none
     GET     /api/v1/observability/dashboards/{uid}   any  narrowed
     POST    /api/v1/observability/dashboards/{uid}/preview  monitor:write  refused
   `,
   // The `id` of a transformation is its kind, as Grafana has it: a name without a collection, plus "s".
-  houseWide: ['panels', 'dashboards', 's'],
+  houseWide: ['panels', 'dashboards', 'links', 's'],
 };
