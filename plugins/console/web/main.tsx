@@ -15,7 +15,7 @@ import { forgetAnswers } from './client/data.ts';
 import { followKeys } from './frame/keyboard.ts';
 import { speak } from './browser/language.ts';
 import { startLive } from './client/live.ts';
-import { followLinks } from './browser/location.ts';
+import { followLinks, place } from './browser/location.ts';
 import { resume, session } from './client/session.ts';
 import { Shell } from './frame/shell.tsx';
 import { useStore } from './browser/store.ts';
@@ -46,7 +46,13 @@ showEverything();
 followTheme();
 followLinks();
 followKeys();
-void speak().then(() => {
+void speak().then(async () => {
+  const [page, token] = place.value.parts;
+  if (page === 'shared' && token !== undefined) {
+    // Whoever opens a public link has no session, and needs none.
+    (await import('./pages/shared/page.tsx')).show(token);
+    return;
+  }
   render(<Root />, document.getElementById('page')!);
   void resume();
 });

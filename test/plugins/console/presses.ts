@@ -33,7 +33,11 @@ const oneOfMany: readonly (readonly [RegExp, string])[] = [
   [/: Copied$/, ': Copy'],
   [/: Show as table: .*/, ': Show as table'],
   [/: .*: (Enabled|Disabled)$/, ': $1'],
-  [/^(dashboards): Edit .*(?<!panel)$/, '$1: Edit one panel'],
+  [
+    /^(dashboards): (Edit|Move|Resize|Remove|Duplicate) (?!dashboard$|variable$).+$/,
+    '$1: $2 one panel',
+  ],
+  [/^(dashboards): ((?:Restore v|V)ersion) \d+$/, '$1: $2'],
   [/^(dashboards): (Open|Close) .+$/, '$1: $2 a row'],
   [/^(frame): \S{1,2}, account menu$/, '$1: account menu'],
   [/^(silences): \S+ =~? .+ \d+ now, \d+ in a day$/, '$1: take a label'],

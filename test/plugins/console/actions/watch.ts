@@ -157,24 +157,49 @@ async function dashboards(hands: Hands): Promise<void> {
   await press(hands, 'Export');
   await go(hands, '/ui/dashboards');
   await openTwice(hands, () => press(hands, 'Create dashboard'));
-  await fill(hands, {
-    'Dashboard ID': 'tested',
-    'Title of the first panel': 'First',
-    Query: 'svc_process_uptime_seconds',
-  });
-  await press(hands, 'Save', 'dialog');
-  await page.getByRole('button', { name: 'Add panel' }).waitFor();
-  await pressChoices(hands);
+  await fill(hands, { Title: 'Tested' });
+  await press(hands, 'Create dashboard', 'dialog');
   await openTwice(hands, () => press(hands, 'Add panel'));
-  await fill(hands, { 'Panel title': 'Second', Query: 'svc_process_uptime_seconds' });
-  await save(hands);
-  await page.getByRole('heading', { name: 'Second' }).waitFor();
-  await page.getByRole('button', { name: /^Show as table: Second/ }).click();
-  await openTwice(hands, () => press(hands, 'Edit Second'));
-  await fill(hands, { 'Width in columns (1–24)': '24' });
-  await save(hands);
-  await press(hands, 'Edit Second');
-  await pressed(hands, 'Delete panel', 'Panel deleted', 'dialog');
+  await fill(hands, { 'Panel title': 'First', Query: 'svc_process_uptime_seconds' });
+  await press(hands, 'Apply', 'dialog');
+  await closed(hands);
+  await openTwice(hands, () => press(hands, 'Add row'));
+  await press(hands, 'Cancel', 'dialog');
+  await press(hands, 'Duplicate First');
+  await openTwice(hands, () => press(hands, 'Edit First (copy)'));
+  await fill(hands, { 'Panel title': 'Second' });
+  await press(hands, 'Apply', 'dialog');
+  for (const handle of ['Move Second', 'Resize Second']) {
+    await page.getByRole('button', { name: handle, exact: true }).focus();
+    await page.keyboard.press('ArrowLeft');
+  }
+  await press(hands, 'Remove Second');
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await press(hands, 'Redo');
+  await openTwice(hands, () => press(hands, 'Title and variables'));
+  await press(hands, 'Add variable', 'dialog');
+  await press(hands, 'Remove variable', 'dialog');
+  await press(hands, 'Apply', 'dialog');
+  await press(hands, 'Save dashboard');
+  await pressChoices(hands);
+  await press(hands, 'Edit dashboard');
+  await press(hands, 'Discard changes');
+  await page.getByRole('button', { name: /^Show as table: First/ }).click();
+  await openTwice(hands, () => press(hands, 'Duplicate'));
+  await fill(hands, { 'Title of the copy': 'Other' });
+  await press(hands, 'Duplicate dashboard', 'dialog');
+  await page.getByRole('heading', { name: 'Other' }).waitFor();
+  await press(hands, 'Edit dashboard');
+  await press(hands, 'Remove First');
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await openTwice(hands, () => press(hands, 'Title and variables'));
+  await fill(hands, { Title: 'Another' });
+  await press(hands, 'Apply', 'dialog');
+  await press(hands, 'Save dashboard');
+  await page.getByRole('heading', { name: 'Another' }).waitFor();
+  await openTwice(hands, () => press(hands, 'Versions'));
+  await press(hands, 'Version 1', 'dialog');
+  await press(hands, 'Restore version 1', 'dialog');
   await closed(hands);
   await press(hands, 'Delete panels');
   await page.waitForURL(/\/ui\/dashboards$/);

@@ -8,6 +8,7 @@ import type { Unit } from '../../text/format.ts';
 import { say } from '../../text/words.ts';
 import { Dialog, tell } from '../dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../form.tsx';
+import { freeUid } from './free-uid.ts';
 import type { Shown } from './shown.ts';
 
 interface Listed {
@@ -92,21 +93,4 @@ function panelOf({ queries, unit }: Shown, title: string) {
       })),
     }),
   };
-}
-
-/** Returns an address for a new dashboard, by its name, that no other one has. */
-function freeUid(name: string, others: readonly Listed[]): string {
-  const plain =
-    name
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .replaceAll(/^-+|-+$/g, '')
-      .slice(0, 60) || 'dashboard';
-  const taken = new Set(others.map(({ uid }) => uid));
-  for (let number = 1; ; number++) {
-    const uid = number === 1 ? plain : `${plain}-${number}`;
-    if (!taken.has(uid)) {
-      return uid;
-    }
-  }
 }

@@ -1,62 +1,66 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 
-import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address, goTo, place, usePlace } from '../../browser/location.ts';
 import { dashboard as text } from '../../text/english/watch/dashboards.ts';
-import { attempt } from '../../kit/dialog.tsx';
 import type { Window } from '../../kit/chart/matrix.ts';
 import { Typed } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
+import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
 import { useAnnotations } from '../../kit/chart/annotations.tsx';
 import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 import { say } from '../../text/words.ts';
+import { Heading, inPlace, Kiosk } from './heading.tsx';
 import { PanelView } from './panel.tsx';
-import { PanelForm } from './panel-form.tsx';
 import { type Section, sectionsOf } from './rows.ts';
-import type { Panel } from './shape.ts';
-
-interface Variable {
-  readonly name: string;
-  readonly title: string;
-  readonly type: string;
-  readonly texts?: readonly string[];
-  readonly hide?: 'label' | 'variable';
-  readonly multi: boolean;
-  readonly all: boolean;
-  readonly value: readonly string[];
-  readonly values: readonly string[];
-  readonly error?: { readonly message: string };
-}
-
-interface Dashboard {
-  readonly uid: string;
-  readonly title: string;
-  readonly description: string;
-  readonly source: string;
-  readonly from: string;
-  readonly to: string;
-  readonly variables: readonly Variable[];
-  readonly panels: readonly Panel[];
-}
+import type { Panel, Rendered, Variable } from './shape.ts';
 
 const everything = '$__all';
 const prefix = 'var-';
 
-/** One dashboard: svc asks all its queries at once, and every panel has its data or the reason why not. */
+/** One dashboard, to look at, or to edit. */
 export function DashboardPage({ uid }: { readonly uid: string }) {
+  const { query } = usePlace();
+  const { window } = useSpan();
+  const mayWrite = useMay()('monitor:write');
+  const isEdited = mayWrite && query.has('edit');
+  const [parts, setParts] = useState<typeof import('./editor.tsx')>();
+  useEffect(() => {
+    if (isEdited) {
+      void import('./editor.tsx').then((module) => setParts(() => module));
+    }
+  }, [isEdited]);
+  if (!isEdited) {
+    return <View uid={uid} mayWrite={mayWrite} onEdit={() => goTo(inPlace({ edit: 'on' }))} />;
+  }
+  return parts === undefined ? (
+    <Skeleton lines={10} />
+  ) : (
+    <parts.Editor
+      uid={uid}
+      query={askedOf(window, query)}
+      onDone={() => goTo(inPlace({ edit: undefined, title: undefined }), { replace: true })}
+    />
+  );
+}
+
+interface ViewProps {
+  readonly uid: string;
+  readonly mayWrite: boolean;
+  readonly onEdit: () => void;
+}
+
+/** svc asks all queries of a dashboard at once, and every panel has its data or the reason why not. */
+function View({ uid, mayWrite, onEdit }: ViewProps) {
   const { query } = usePlace();
   const { window, zoom, every } = useSpan();
   const annotations = useAnnotations(window);
-  const mayWrite = useMay()('monitor:write');
-  const [edited, setEdited] = useState<Panel | 'new'>();
   const length = 'last' in window ? window.last : window.to - window.from;
   const [rows, setRows] = useState('saved');
   const asked = useMemo(() => ({ ...askedOf(window, query), rows }), [window, query, rows]);
   const pace = every(Math.max(10_000, Math.round(length / 240) * 1_000));
-  const { value, error, reload } = useData<Dashboard>(
+  const { value, error, reload } = useData<Rendered>(
     `/observability/dashboards/${encodeURIComponent(uid)}`,
     { query: asked, every: pace },
   );
@@ -74,7 +78,8 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const bounds = [Date.parse(value.from) / 1000, Date.parse(value.to) / 1000] as const;
   return (
     <>
-      <Heading dashboard={value} mayWrite={mayWrite} onAdd={() => setEdited('new')} />
+      <Kiosk />
+      <Heading dashboard={value} mayWrite={mayWrite} onEdit={onEdit} onChanged={reload} />
       <div class="filters">
         <SpanChoice />
         {value.variables.filter(isShown).map((variable) => (
@@ -94,67 +99,12 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
               bounds={bounds}
               marks={annotations}
               onRange={zoom}
-              onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
+              onEdit={undefined}
             />
           )}
         />
       ))}
-      {edited !== undefined && (
-        <PanelForm
-          title={edited === 'new' ? text.add : text.edit}
-          uid={uid}
-          panel={edited === 'new' ? undefined : edited}
-          others={value.panels}
-          onClose={() => setEdited(undefined)}
-          onDone={() => {
-            setEdited(undefined);
-            reload();
-          }}
-        />
-      )}
     </>
-  );
-}
-
-interface HeadingProps {
-  readonly dashboard: Dashboard;
-  readonly mayWrite: boolean;
-  readonly onAdd: () => void;
-}
-
-function Heading({
-  dashboard: { uid, title, description, panels },
-  mayWrite,
-  onAdd,
-}: HeadingProps) {
-  const path = `/monitor/dashboards/${encodeURIComponent(uid)}`;
-  const remove = (): void =>
-    void attempt(() => api.delete(path), text.deleted).then(
-      (done) => done && goTo(address(['dashboards'])),
-    );
-  const save = (): void =>
-    void attempt(async () => {
-      const json = JSON.stringify(await api.get(`${path}/export`), null, 2);
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
-      link.download = `${uid}.json`;
-      link.click();
-      URL.revokeObjectURL(link.href);
-    });
-  return (
-    <Head title={title} note={description}>
-      <Button onClick={save}>{text.export}</Button>
-      {mayWrite && (
-        <Button icon="plus" onClick={onAdd}>
-          {text.add}
-        </Button>
-      )}
-      {mayWrite && panels.some(({ id }) => id !== null) && (
-        <Button kind="danger" icon="trash" onClick={remove}>
-          {text.delete}
-        </Button>
-      )}
-    </Head>
   );
 }
 

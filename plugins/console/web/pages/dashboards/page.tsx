@@ -11,8 +11,8 @@ import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
+import { freeUid } from '../../kit/chart/free-uid.ts';
 import { DashboardPage } from './dashboard.tsx';
-import { PanelForm } from './panel-form.tsx';
 
 interface Item {
   readonly uid: string;
@@ -56,17 +56,35 @@ function List() {
         more={dashboards.more}
         empty={<Empty title={text.none}>{text.noneNote}</Empty>}
       />
-      {shown === 'add' && (
-        <PanelForm
-          title={text.add}
-          onClose={() => show(undefined)}
-          onDone={(uid) => {
-            goTo(address(['dashboards', uid]));
-          }}
-        />
-      )}
+      {shown === 'add' && <Create known={dashboards.items ?? []} onClose={() => show(undefined)} />}
       {shown === 'import' && <Import onClose={() => show(undefined)} onDone={dashboards.reload} />}
     </>
+  );
+}
+
+/** Begins a dashboard, which is saved with its first panel. */
+function Create({
+  known,
+  onClose,
+}: {
+  readonly known: readonly Item[];
+  readonly onClose: () => void;
+}) {
+  const [title, setTitle] = useState('');
+  return (
+    <Dialog title={text.add} onClose={onClose}>
+      <Form
+        submit={text.add}
+        onCancel={onClose}
+        disabled={title.trim() === ''}
+        onSubmit={() => {
+          goTo(address(['dashboards', freeUid(title, known)], { edit: 'on', title: title.trim() }));
+          return Promise.resolve();
+        }}
+      >
+        <TextField label={text.newName} value={title} onInput={setTitle} autoFocus required />
+      </Form>
+    </Dialog>
   );
 }
 

@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../client/api.ts';
 import { panelForm as text } from '../../text/english/watch/dashboards.ts';
-import { attempt, Dialog } from '../../kit/dialog.tsx';
-import { Form, SelectField, TextField } from '../../kit/form.tsx';
-import { Button } from '../../kit/parts.tsx';
-import { firstGap } from './gap.ts';
-import type { Panel } from './shape.ts';
+import { Dialog } from '../../kit/dialog.tsx';
+import { Field, Form, SelectField, TextField } from '../../kit/form.tsx';
+import { QueryInput } from '../../kit/query-field.tsx';
+import type { DraftPanel } from './draft.ts';
 
 const types = [
   'timeseries',
@@ -20,6 +18,7 @@ const types = [
   'state_timeline',
   'status_history',
   'logs',
+  'text',
 ] as const;
 const units = [
   'none',
@@ -37,126 +36,194 @@ const units = [
 
 interface PanelFormProps {
   readonly title: string;
-  /** Dashboard of the panel; undefined for the first panel of a new dashboard. */
-  readonly uid?: string;
-  readonly panel?: Panel | undefined;
-  /** Panels among which a new one finds a gap. */
-  readonly others?: readonly Panel[];
+  readonly panel: DraftPanel;
   readonly onClose: () => void;
-  readonly onDone: (uid: string) => void;
+  readonly onDone: (panel: DraftPanel) => void;
 }
 
-/** Makes or changes a panel; svc tries its query before it takes it. */
-export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: PanelFormProps) {
-  const [address, setAddress] = useState(uid ?? '');
-  const [name, setName] = useState(panel?.title ?? '');
-  const [type, setType] = useState<string>(panel?.type ?? 'timeseries');
-  const [query, setQuery] = useState(panel?.query ?? '');
-  const [legend, setLegend] = useState(panel?.legend ?? '');
-  const [unit, setUnit] = useState(panel?.unit ?? 'none');
-  const [width, setWidth] = useState(String(panel?.position.w ?? 12));
-  const [height, setHeight] = useState(String(panel?.position.h ?? 8));
-  const save = async (): Promise<void> => {
-    const body = bodyOf(panel, { title: name, type, query, legend, unit });
-    const [w, h] = [Number(width), Number(height)];
-    if (panel === undefined) {
-      await api.post('/monitor/panels', {
-        ...body,
-        dashboard_uid: address,
-        position: firstGap(others.map(({ position }) => position)),
-      });
-    } else {
-      const position = { ...panel.position, x: Math.min(panel.position.x, 24 - w), w, h };
-      await api.patch(`/monitor/panels/${panel.id}`, { ...body, position });
-    }
-    onDone(address);
-  };
-  const remove = (): void =>
-    void attempt(() => api.delete(`/monitor/panels/${panel!.id}`), text.deleted).then(
-      (done) => done && onDone(address),
-    );
+/** Fields of a panel; what they make of it is drawn before it is saved. */
+export function PanelForm({ title, panel: before, onClose, onDone }: PanelFormProps) {
+  const [panel, setPanel] = useState(before);
+  const [limits, setLimits] = useState({
+    warning: limitOf(before, 'warning'),
+    critical: limitOf(before, 'critical'),
+  });
+  const set = (changes: Partial<DraftPanel>): void => setPanel({ ...panel, ...changes });
+  const { type } = panel;
+  const hasQuery = type !== 'text' && type !== 'row';
   return (
     <Dialog title={title} onClose={onClose} wide>
-      <Form onSubmit={save} onCancel={onClose}>
-        {uid === undefined && (
-          <TextField
-            label={text.uid}
-            hint={text.uidHint}
-            value={address}
-            onInput={setAddress}
-            autoFocus
-            required
-          />
-        )}
+      <Form
+        submit={text.apply}
+        onCancel={onClose}
+        disabled={panel.title.trim() === '' || (hasQuery && panel.query.trim() === '')}
+        onSubmit={() => {
+          onDone(finished(panel, limits));
+          return Promise.resolve();
+        }}
+      >
         <TextField
-          label={uid === undefined ? text.firstName : text.name}
-          value={name}
-          onInput={setName}
-          autoFocus={uid !== undefined}
+          label={text.name}
+          value={panel.title}
+          onInput={(name) => set({ title: name })}
+          autoFocus
           required
         />
-        <TextField
-          label={text.query}
-          hint={text.queryHint}
-          value={query}
-          onInput={setQuery}
-          rows={3}
-          mono
-          required
-        />
-        <Drawing type={type} unit={unit} onType={setType} onUnit={setUnit} />
-        <TextField
-          label={text.legend}
-          hint={text.legendHint}
-          value={legend}
-          onInput={setLegend}
-          mono
-        />
-        {panel !== undefined && (
+        {type !== 'row' && (
           <div class="field-row">
-            <TextField label={text.width} type="number" value={width} onInput={setWidth} />
-            <TextField label={text.height} type="number" value={height} onInput={setHeight} />
+            <Choice
+              label={text.type}
+              value={type}
+              options={types}
+              onChange={(next) => set({ type: next })}
+            />
+            {hasQuery && type !== 'logs' && (
+              <Choice
+                label={text.unit}
+                value={panel.unit}
+                options={units}
+                onChange={(unit) => set({ unit })}
+              />
+            )}
           </div>
         )}
+        {type === 'text' && (
+          <TextField
+            label={text.content}
+            hint={text.contentHint}
+            value={panel.content?.text ?? ''}
+            onInput={(words) =>
+              set({ content: { mode: panel.content?.mode ?? 'markdown', text: words } })
+            }
+            rows={6}
+          />
+        )}
+        {hasQuery && <QueryFields panel={panel} onChange={set} />}
+        {hasQuery && type !== 'logs' && <LimitFields limits={limits} onChange={setLimits} />}
+        <TextField
+          label={text.description}
+          value={panel.description ?? ''}
+          onInput={(description) => set({ description })}
+        />
       </Form>
-      {panel !== undefined && (
-        <Button kind="danger" icon="trash" onClick={remove}>
-          {text.delete}
-        </Button>
-      )}
     </Dialog>
   );
 }
 
-/** Returns the body of a panel; of a text only its title is written here. */
-const bodyOf = (panel: Panel | undefined, { title, ...drawn }: Record<string, string>) =>
-  panel?.content === undefined ? { title, ...drawn } : { title };
-
-interface DrawingProps {
-  readonly type: string;
-  readonly unit: string;
-  readonly onType: (type: string) => void;
-  readonly onUnit: (unit: string) => void;
-}
-
-/** Fields for the visualization of the answer, and its unit. */
-const Drawing = ({ type, unit, onType, onUnit }: DrawingProps) => (
-  <div class="field-row">
-    <SelectField
-      label={text.type}
-      value={type}
-      options={[...new Set([...types, type])].map(
-        (one) => [one, one.replaceAll('_', ' ')] as const,
+const QueryFields = ({
+  panel: { type, query, legend },
+  onChange,
+}: {
+  readonly panel: DraftPanel;
+  readonly onChange: (changes: Partial<DraftPanel>) => void;
+}) => (
+  <>
+    <Field label={text.query} hint={text.queryHint}>
+      {(ids) => (
+        <QueryInput
+          {...ids}
+          language={type === 'logs' ? 'logql' : 'promql'}
+          value={query}
+          onInput={(next) => onChange({ query: next })}
+        />
       )}
-      onChange={onType}
+    </Field>
+    <TextField
+      label={text.legend}
+      hint={text.legendHint}
+      value={legend}
+      onInput={(next) => onChange({ legend: next })}
+      mono
     />
-    <SelectField
-      label={text.unit}
-      value={unit}
-      options={[...new Set([...units, unit])].map(
-        (one) => [one, one.replaceAll('_', ' ')] as const,
-      )}
-      onChange={onUnit}
+  </>
+);
+
+const LimitFields = ({
+  limits,
+  onChange,
+}: {
+  readonly limits: Limits;
+  readonly onChange: (limits: Limits) => void;
+}) => (
+  <div class="field-row">
+    <TextField
+      label={text.warning}
+      type="number"
+      value={limits.warning}
+      onInput={(warning) => onChange({ ...limits, warning })}
+    />
+    <TextField
+      label={text.critical}
+      type="number"
+      value={limits.critical}
+      onInput={(critical) => onChange({ ...limits, critical })}
     />
   </div>
+);
+
+interface Limits {
+  readonly warning: string;
+  readonly critical: string;
+}
+
+const limitOf = ({ thresholds }: DraftPanel, state: 'warning' | 'critical'): string => {
+  const value = thresholds.find((one) => one.state === state)?.value ?? null;
+  return value === null ? '' : String(value);
+};
+
+/** Returns the panel without what its type does not have. */
+function finished(panel: DraftPanel, limits: Limits): DraftPanel {
+  const { content, queries, description = '', ...rest } = panel;
+  const title = panel.title.trim();
+  const about = description.trim() === '' ? {} : { description: description.trim() };
+  if (panel.type === 'text' || panel.type === 'row') {
+    const words = panel.type === 'text' && {
+      content: content ?? { mode: 'markdown' as const, text: '' },
+    };
+    return { ...rest, ...about, title, ...words, query: '', unit: 'none', thresholds: [] };
+  }
+  const [first, ...others] = queries ?? [];
+  const { query, legend } = panel;
+  const isLogs = panel.type === 'logs';
+  return {
+    ...rest,
+    ...about,
+    title,
+    ...(first && { queries: [{ ...first, query, legend }, ...others] }),
+    ...(isLogs
+      ? { unit: 'none', thresholds: [] }
+      : { thresholds: isChanged(panel, limits) ? thresholdsOf(limits) : panel.thresholds }),
+  };
+}
+
+const isChanged = (panel: DraftPanel, { warning, critical }: Limits): boolean =>
+  warning !== limitOf(panel, 'warning') || critical !== limitOf(panel, 'critical');
+
+const thresholdsOf = (limits: Limits): DraftPanel['thresholds'] =>
+  (['warning', 'critical'] as const)
+    .flatMap((state) =>
+      limits[state].trim() === '' ? [] : [{ state, value: Number(limits[state]) }],
+    )
+    .toSorted((a, b) => a.value - b.value);
+
+/** A choice of words of the API, which a value that is not among them joins. */
+const Choice = ({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly string[];
+  readonly onChange: (value: string) => void;
+}) => (
+  <SelectField
+    label={label}
+    value={value}
+    options={[...new Set([...options, value])].map(
+      (one) => [one, one.replaceAll('_', ' ')] as const,
+    )}
+    onChange={onChange}
+  />
 );

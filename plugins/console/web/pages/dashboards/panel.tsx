@@ -30,7 +30,7 @@ interface PanelProps {
 wear(rules);
 
 /** A row of the grid, in pixels; a panel is as high as its rows, less its heading and legend. */
-const rowHeight = 34;
+export const rowHeight = 34;
 const around = 78;
 /** Height of a legend, by which a panel without one draws higher. */
 const heading = 46;
@@ -107,7 +107,8 @@ function Drawing({
       plotted={why === undefined && type === 'timeseries' ? plotted : undefined}
       bounds={bounds}
       queries={
-        type === 'logs'
+        // The reader of a public link does not get the query.
+        type === 'logs' || query === ''
           ? []
           : [{ expr: expanded ?? query, ...(panel.legend !== '' && { name: panel.legend }) }]
       }

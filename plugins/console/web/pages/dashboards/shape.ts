@@ -115,7 +115,11 @@ export interface Panel {
     readonly w: number;
     readonly h: number;
   };
-  readonly queries?: readonly { readonly ref: string; readonly query: string }[];
+  readonly queries?: readonly {
+    readonly ref: string;
+    readonly query: string;
+    readonly legend?: string;
+  }[];
   readonly display?: Display;
   readonly mappings?: readonly Mapping[];
   readonly content?: { readonly mode: 'markdown' | 'html' | 'code'; readonly text: string };
@@ -127,6 +131,31 @@ export interface Panel {
   readonly warnings?: readonly string[];
   readonly error?: { readonly message: string };
   readonly missing?: { readonly message: string };
+}
+
+export interface Variable {
+  readonly name: string;
+  readonly title: string;
+  readonly type: string;
+  readonly texts?: readonly string[];
+  readonly hide?: 'label' | 'variable';
+  readonly multi: boolean;
+  readonly all: boolean;
+  readonly value: readonly string[];
+  readonly values: readonly string[];
+  readonly error?: { readonly message: string };
+}
+
+/** A dashboard with its data. */
+export interface Rendered {
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  readonly from: string;
+  readonly to: string;
+  readonly variables: readonly Variable[];
+  readonly panels: readonly Panel[];
 }
 
 /** Returns the color of a reading, as CSS. */
