@@ -20,6 +20,7 @@ const endings: (() => unknown)[] = [];
 interface Whole {
   readonly title: string;
   readonly version: number;
+  readonly variables: readonly { readonly name: string }[];
   readonly panels: readonly {
     readonly title: string;
     readonly query: string;
@@ -87,7 +88,7 @@ const said = (page: Page, text: string): Promise<void> =>
   page.getByRole('status').filter({ hasText: text }).waitFor({ state: 'attached' });
 
 test(
-  'a dashboard is made, arranged and undone by the keyboard alone',
+  'a dashboard is made, arranged, undone and saved by the keyboard alone',
   { timeout: 240_000 },
   async (t) => {
     if (!browser) {
@@ -116,6 +117,32 @@ test(
     await said(page, 'Queue (copy): column 13, row 1, 11 wide, 8 high');
     await pressKey(page, 'Resize Queue', 'ArrowDown', 'ArrowDown');
     await said(page, 'Queue: column 1, row 1, 12 wide, 10 high');
+
+    await page.getByRole('button', { name: 'Title and variables' }).press('Enter');
+    await page.getByRole('button', { name: 'Add variable' }).press('Enter');
+    await page.getByLabel('Name', { exact: true }).fill('service');
+    await page
+      .locator('fieldset')
+      .getByLabel('Query', { exact: true })
+      .fill('label_values(shop_queue_length, service_name)');
+    await page.getByLabel('Allow all values').check();
+    await assertClean(view, 'title and variables');
+    await page.getByRole('button', { name: 'Apply' }).press('Enter');
+    await assertClean(view, 'the editor');
+    assert.deepEqual(await faultsOf(page), []);
+
+    await page.getByRole('button', { name: 'Save dashboard' }).press('Enter');
+    await page.getByRole('button', { name: 'Edit dashboard' }).waitFor();
+    await page.getByLabel('service').waitFor();
+    assert.deepEqual(await placesOf('night-watch'), {
+      Queue: [0, 0, 12, 10],
+      'Queue (copy)': [12, 0, 11, 8],
+    });
+    assert.deepEqual(
+      (await whole('night-watch')).variables.map(({ name }) => name),
+      ['service'],
+    );
+    await assertClean(view, 'the dashboard');
     await view.context.close();
     return undefined;
   },
