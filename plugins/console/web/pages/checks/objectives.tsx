@@ -99,8 +99,8 @@ const columns: readonly Column<Objective>[] = [
 ];
 
 const removal = (remove: (objective: Objective) => void): Column<Objective> => ({
-  head: '',
-  width: '80px',
+  head: text.action,
+  width: '90px',
   cell: (objective) => (
     <Button
       kind="quiet"

@@ -31,6 +31,7 @@ export const checks = words('checks', {
   objectiveRemoved: 'Objective deleted',
   objectiveNameHint: 'Default: the check or group',
   noObjectives: 'An objective says how much of the time a check or a group is to be up.',
+  action: 'Action',
   removeObjective: 'Delete the objective {name}',
   ofGroup: 'group {group}',
   subject: 'Check or group',
