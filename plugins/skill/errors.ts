@@ -6,6 +6,10 @@ export const errors = defineErrors('skill', {
     'not_found',
     'You have no evidence {name}; results are only stored for as long as skill.evidence_days allows: run the tool again.',
   ],
+  evidence_area: [
+    'forbidden',
+    'Evidence {name} is a result of {tool}; the API token lacks {action}, which is needed to read it.',
+  ],
   evidence_damaged: [
     'unavailable',
     '{file}, the text of evidence {name}, is damaged: restore it from a backup, or run the tool again.',

@@ -1,9 +1,9 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Evidence } from 'svc/contracts/skill';
+import type { Evidence, Tool } from 'svc/contracts/skill';
 import type { SvcError } from 'svc/sdk';
-import { type Clock, covers, type Principal, type Settings, type Tables } from 'svc/sdk';
+import { type Clock, covers, mayRead, type Principal, type Settings, type Tables } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { type EvidenceText, evidenceTextOf, maxKeptBytes } from './evidence-text.ts';
@@ -14,6 +14,7 @@ export interface EvidenceParts {
   readonly folder: string;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
+  readonly toolOf: (key: string) => Pick<Tool, 'reads'> | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -81,7 +82,8 @@ export class EvidenceStore {
   /**
    * Returns the text of evidence that the principal may read: their own, what no person has
    * requested, or everything for an administrator. Users with access to some devices read what they
-   * have requested under the same selectors.
+   * have requested under the same selectors. An API token needs a grant for each area that the tool
+   * shows, as it does to call it.
    */
   async read(name: string, principal: Principal): Promise<KeptEvidence> {
     const id = /^E([1-9]\d{0,14})$/.exec(name)?.[1];
@@ -92,9 +94,10 @@ export class EvidenceStore {
         .selectAll()
         .where('id', '=', Number(id))
         .executeTakeFirst());
-    if (!row || !mayRead(principal, row)) {
+    if (!row || !isFor(principal, row)) {
       throw absent(name);
     }
+    this.#checkAreas(name, row.tool, principal);
     const { tool, bytes, sha256, truncated, trust, params, created_at: createdAt } = row;
     return {
       params,
@@ -149,6 +152,17 @@ export class EvidenceStore {
     }
   }
 
+  #checkAreas(name: string, tool: string, principal: Principal): void {
+    const known = this.#parts.toolOf(tool);
+    // Tools that name no area, such as those of hosts, show what belongs to a device. What one that
+    // is gone has shown is unknown: only who may read everything may read that.
+    const areas = known ? (known.reads ?? ['device']) : ['*'];
+    const unread = areas.find((area) => !mayRead(principal, area));
+    if (unread !== undefined) {
+      throw errors.evidence_area({ name, tool, action: `read:${unread}` });
+    }
+  }
+
   /** `sha256`: of the whole text, if the file has all of it. */
   async #text(id: number, name: string, sha256: string | undefined): Promise<string> {
     try {
@@ -175,7 +189,7 @@ export class EvidenceStore {
   }
 }
 
-function mayRead(
+function isFor(
   principal: Principal,
   { owner, selectors }: { readonly owner: string; readonly selectors: string | null },
 ): boolean {

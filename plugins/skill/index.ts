@@ -46,6 +46,7 @@ export default definePlugin({
       folder: join(ctx.dataDir, 'evidence'),
       settings,
       clock,
+      toolOf: (key) => registry.tool(key),
     });
     const own: OwnTools = new OwnTools({
       registry: () => registry,

@@ -8,20 +8,43 @@ import { Approvals } from 'svc/contracts/approval';
 import { DeviceDirectory } from 'svc/contracts/device';
 import { LogIngest } from 'svc/contracts/logs';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { SkillRunner } from 'svc/contracts/skill';
 import { TraceIngest } from 'svc/contracts/traces';
 
 import { beside } from '../kit/beside.ts';
 import type { Answer, Household } from './household.ts';
 
-/** Text that only content of this area holds. */
-export const canaryOf = (area: string): string => `canary-of-${area}-7`;
+/** Text that only content of this area holds, or one thing of it. */
+export const canaryOf = (area: string, thing?: string): string =>
+  `canary-of-${area}-7${thing === undefined ? '' : `-${thing}`}`;
+
+/** Things of an area that are kept apart from its others, each with a canary of its own. */
+export const thingsOf: Readonly<Record<string, readonly string[]>> = {
+  alert: ['silence', 'recording', 'note'],
+  device: ['name'],
+  edge: ['enrolment'],
+  heartbeats: ['ping'],
+  iam: ['role', 'org'],
+  imbridge: ['app', 'link'],
+  investigate: ['feedback'],
+  knowledge: ['identity', 'version', 'owner', 'repository', 'gap'],
+  marketplace: ['registry', 'history'],
+  monitor: ['dashboard'],
+  notify: ['delivery'],
+  persona: ['body'],
+  setting: ['address'],
+  topology: ['node-type', 'relation-type', 'relation'],
+  webshell: ['host-key'],
+};
+
+type Must = (method: string, path: string, body?: unknown) => Promise<Answer['body']>;
 
 /** Things in every area that keeps something, with a canary of the area in each, by collection. */
 export async function plantCanaries(
   people: Household,
 ): Promise<Readonly<Record<string, string | number>>> {
   const { house, ask } = people;
-  const must = async (method: string, path: string, body?: unknown): Promise<Answer['body']> => {
+  const must: Must = async (method, path, body) => {
     const answer = await ask(method, path, house.token, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.body;
@@ -37,24 +60,17 @@ export async function plantCanaries(
   await beside(house.dataDir, (db) =>
     db.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(devices, edges),
   );
-  await must('PATCH', `/api/v1/devices/${devices}`, { tags: { note: canaryOf('device') } });
+  await must('PATCH', `/api/v1/devices/${devices}`, {
+    display_name: canaryOf('device', 'name'),
+    tags: { note: canaryOf('device') },
+  });
   const { id: enrolments } = await must('POST', '/api/v1/edges/enrolments', {
-    name: canaryOf('edge'),
+    name: canaryOf('edge', 'enrolment'),
   });
   await pushed(people, String(devices));
   const alerts = await alertsOf(people, must);
-  const docs = await must('POST', '/api/v1/knowledge/docs', {
-    path: 'notes/first.md',
-    content: `# First\n\n${canaryOf('knowledge')}`,
-  });
-  const identity = await must('POST', '/api/v1/knowledge/ssh-identities/generate', {
-    name: canaryOf('knowledge'),
-  });
-  const node = await must('POST', '/api/v1/topology/nodes', {
-    type: 'service',
-    name: 'shop',
-    props: { note: canaryOf('topology') },
-  });
+  const knowledge = await knowledgeOf(people, must);
+  const topology = await topologyOf(must);
   const panel = await must('POST', '/api/v1/monitor/panels', {
     dashboard_uid: 'first',
     title: canaryOf('monitor'),
@@ -69,26 +85,33 @@ export async function plantCanaries(
   const source = await must('POST', '/api/v1/alert-sources', {
     key: canaryOf('alert-sources'),
   });
+  await must('PUT', '/api/v1/monitor/dashboards/second', {
+    title: canaryOf('monitor', 'dashboard'),
+    panels: [{ title: 'One', type: 'timeseries', query: 'canary_metric' }],
+  });
   await must('POST', '/api/v1/changes', { summary: canaryOf('changes') });
   await must('POST', '/api/v1/agents/custom', {
     name: 'scout',
     description: canaryOf('persona'),
     when_to_use: 'Always.',
-    body: 'You look.',
+    body: `You look at ${canaryOf('persona', 'body')}.`,
   });
   await must('PUT', '/api/v1/system-settings/agent/protected_labels', {
     value: [`env=${canaryOf('setting')}`],
+  });
+  await must('PUT', '/api/v1/system-settings/llm/ollama_base_url', {
+    value: `http://${canaryOf('setting', 'address')}.example.org`,
   });
   await must('PUT', '/api/v1/system-settings/mcp/servers', {
     value: [{ name: canaryOf('mcp'), url: 'https://127.0.0.1:1/mcp', enabled: false }],
   });
   await must('POST', '/api/v1/roles', {
     name: 'watcher',
-    description: canaryOf('iam'),
+    description: canaryOf('iam', 'role'),
     grants: [],
   });
   const orgs: number = (
-    await must('POST', '/api/v1/orgs', { name: 'First', description: canaryOf('iam') })
+    await must('POST', '/api/v1/orgs', { name: 'First', description: canaryOf('iam', 'org') })
   ).id;
   const guide = join(house.dataDir, 'guides/canary-guide');
   mkdirSync(guide, { recursive: true });
@@ -110,6 +133,19 @@ export async function plantCanaries(
     name: canaryOf('heartbeats'),
     cron: '15 2 * * *',
   });
+  const { url } = await must('GET', `/api/v1/heartbeats/${canaryOf('heartbeats')}/address`);
+  const ping = await fetch(new URL(new URL(url).pathname, house.url), {
+    method: 'POST',
+    body: canaryOf('heartbeats', 'ping'),
+  });
+  assert.equal(ping.status, 200);
+  const app = await must('POST', '/api/v1/im/apps', {
+    provider: 'slack',
+    name: canaryOf('imbridge', 'app'),
+    app_id: 'A0FIRST',
+    app_secret: 'xoxb-1-2-first-secret',
+    encrypt_key: 'first-key',
+  });
   // A store is connected once it has answered; what is read of it is what is written down here.
   await beside(house.dataDir, (db) =>
     db
@@ -118,6 +154,27 @@ export async function plantCanaries(
       )
       .run(`https://${canaryOf('connected-stores')}.example.org`),
   );
+  // What comes about by work of hours, or by others than svc, is written down as that work writes it.
+  await beside(house.dataDir, (db) => {
+    const now = Date.now();
+    db.prepare(
+      `INSERT INTO notify_deliveries (id, channel_id, channel_name, incident_id, fire_seq, kind, severity, state, due_at, error, accepted_at, finished_at)
+         VALUES ('first-delivery', ?, 'first', 1, 1, 'firing', 1, 'failed', ?, ?, ?, ?)`,
+    ).run(channel.id, now, canaryOf('notify', 'delivery'), now, now);
+    db.prepare(
+      "INSERT INTO marketplace_registries (name, address, added_by, added_at) VALUES ('first', ?, '1', ?)",
+    ).run(`https://${canaryOf('marketplace', 'registry')}.example.org`, now);
+    db.prepare(
+      `INSERT INTO marketplace_history (pack_id, action, version, content_hash, verdict, reason, done_by, done_at)
+         VALUES ('first-pack', 'install', '1.0.0', ?, 'review', ?, '1', ?)`,
+    ).run('0'.repeat(64), canaryOf('marketplace', 'history'), now);
+    db.prepare(
+      "INSERT INTO webshell_host_keys (device_id, algorithm, fingerprint, trusted_at, trusted_by) VALUES (?, 'ssh-ed25519', ?, ?, 'first_use')",
+    ).run(devices, `SHA256:${canaryOf('webshell', 'host-key')}`, now);
+    db.prepare(
+      "INSERT INTO imbridge_links (id, app_id, sender, sender_name, user_id, created_at) VALUES ('first-link', ?, 'U1', ?, 1, ?)",
+    ).run(app.id, canaryOf('imbridge', 'link'), now);
+  });
   const planner = await people.person('planner', 'admin');
   const { body: schedule, status } = await ask('POST', '/api/v1/schedules', planner.access, {
     name: canaryOf('schedules'),
@@ -154,9 +211,9 @@ export async function plantCanaries(
     edges,
     devices,
     enrolments,
-    docs: docs.id,
-    'ssh-identities': identity.id,
-    nodes: node.id,
+    ...knowledge,
+    ...topology,
+    apps: app.id,
     panels: panel.id,
     'notification-channels': channel.id,
     'alert-sources': source.id ?? source.key,
@@ -168,6 +225,9 @@ export async function plantCanaries(
     heartbeats: canaryOf('heartbeats'),
     'connected-stores': 'first-store',
     skills: 'canary-guide',
+    registries: 'first',
+    versions: 1,
+    evidence: await evidenceOf(people),
     roles: 'watcher',
     custom: 'scout',
     agents: 'scout',
@@ -180,8 +240,8 @@ export async function plantCanaries(
 }
 
 async function alertsOf(
-  { house, clock }: Household,
-  must: (method: string, path: string, body?: unknown) => Promise<Answer['body']>,
+  { house, clock, ask }: Household,
+  must: Must,
 ): Promise<Record<string, number>> {
   const rule = await must('POST', '/api/v1/alert-rules', {
     rule_key: 'first_up',
@@ -197,11 +257,11 @@ async function alertsOf(
   const silence = await must('POST', '/api/v1/alerts/silences', {
     matchers: [{ name: 'instance', value: 'nobody' }],
     duration: '1h',
-    reason: canaryOf('alert'),
+    reason: canaryOf('alert', 'silence'),
   });
   await must('PUT', '/api/v1/recording-rules/groups', {
     group: 'first',
-    rules: [{ record: 'first:up', expr: 'up', labels: { note: canaryOf('alert') } }],
+    rules: [{ record: 'first:up', expr: 'up', labels: { note: canaryOf('alert', 'recording') } }],
   });
   let incidents: number | undefined;
   for (let round = 0; round < 12 && incidents === undefined; round += 1) {
@@ -217,7 +277,98 @@ async function alertsOf(
     `/api/v1/alerts/incidents/${incidents}/investigation`,
     {},
   );
+  await must('POST', `/api/v1/alerts/incidents/${incidents}/notes`, {
+    text: canaryOf('alert', 'note'),
+  });
+  await told(() =>
+    ask('POST', `/api/v1/investigations/${investigations}/feedback`, house.token, {
+      verdict: 'right',
+      comment: canaryOf('investigate', 'feedback'),
+    }),
+  );
   return { 'alert-rules': rule.id, silences: silence.id, incidents, investigations };
+}
+
+async function knowledgeOf({ house }: Household, must: Must): Promise<Record<string, number>> {
+  const path = '/api/v1/knowledge';
+  const doc = await must('POST', `${path}/docs`, {
+    path: 'notes/first.md',
+    content: `# First\n\n${canaryOf('knowledge', 'version')}`,
+  });
+  await must('PATCH', `${path}/docs/${doc.id}`, {
+    content: `# First\n\n${canaryOf('knowledge')}`,
+  });
+  await must('PATCH', `${path}/docs/${doc.id}/care`, { owner: canaryOf('knowledge', 'owner') });
+  const identity = await must('POST', `${path}/ssh-identities/generate`, {
+    name: canaryOf('knowledge', 'identity'),
+  });
+  const repo = await must('POST', `${path}/repos`, {
+    url: `https://127.0.0.1:1/${canaryOf('knowledge', 'repository')}.git`,
+    sync_interval: 0,
+  });
+  const gap = await beside(house.dataDir, (db) =>
+    Number(
+      db
+        .prepare(
+          "INSERT INTO knowledge_gaps (question, scope, asker, found_nothing, not_opened, last_at) VALUES (?, 'null', '', 3, 0, ?)",
+        )
+        .run(canaryOf('knowledge', 'gap'), Date.now()).lastInsertRowid,
+    ),
+  );
+  return { docs: doc.id, 'ssh-identities': identity.id, repos: repo.id, gaps: gap };
+}
+
+async function topologyOf(must: Must): Promise<Record<string, number | string>> {
+  const path = '/api/v1/topology';
+  await must('POST', `${path}/node-types`, {
+    name: 'mill',
+    display_name: canaryOf('topology', 'node-type'),
+  });
+  await must('POST', `${path}/relation-types`, {
+    name: 'grinds',
+    display_name: canaryOf('topology', 'relation-type'),
+    direction: 'src_to_dst',
+  });
+  const node = async (name: string): Promise<number> =>
+    (
+      await must('POST', `${path}/nodes`, {
+        type: 'service',
+        name,
+        props: { note: canaryOf('topology') },
+      })
+    ).id;
+  const [first, second] = [await node('shop'), await node('till')];
+  const relation = await must('POST', `${path}/relations`, {
+    type: 'grinds',
+    src_id: first,
+    dst_id: second,
+    props: { note: canaryOf('topology', 'relation') },
+  });
+  return { nodes: first, relations: relation.id, 'node-types': 'mill', 'relation-types': 'grinds' };
+}
+
+/** A result that nobody's person has asked for, as svc keeps it for its own work. */
+async function evidenceOf({ house }: Household): Promise<string> {
+  const { evidence } = await house.service(SkillRunner).run({
+    principal: { kind: 'system', id: 'investigate', role: 'admin', grants: ['*'] },
+    key: 'logs_query',
+    params: { query: '{app="shop"}', limit: 10 },
+    origin: 'background',
+  });
+  assert.ok(evidence, 'the result is kept');
+  return evidence.id;
+}
+
+/** Waits until the answer is a success: the work that it is about may still be running. */
+async function told(send: () => Promise<Answer>): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const { status, text } = await send();
+    if (status < 300) {
+      return;
+    }
+    assert.ok(tries < 1_000, text);
+    await pause(20);
+  }
 }
 
 async function pushed({ house }: Household, device: string): Promise<void> {

@@ -69,6 +69,8 @@ const readingRoutes = ({
     path,
     access: 'any',
     devices: 'narrowed',
+    // The name of the device that it is about.
+    quotes: ['device'],
     summary: 'List incidents, most recently fired first',
     query: IncidentQuery,
     items: IncidentItem,
@@ -88,6 +90,7 @@ const readingRoutes = ({
     path: one,
     access: 'any',
     devices: 'narrowed',
+    quotes: ['device'],
     summary: 'Get an incident',
     params: IncidentId,
     response: IncidentItem,

@@ -31,6 +31,8 @@ export const gapRoutes = (
     path,
     access: 'knowledge:create',
     devices: 'narrowed',
+    // Agents and the investigator search with the words of alerts.
+    reads: ['knowledge', 'alert'],
     summary: 'List searches that found nothing or were not opened, most frequent first',
     description:
       'Shows searches by users who see no more than you do. Searches by agents and plugins are listed only if they found nothing.',

@@ -30,6 +30,7 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
       tables: storage.tables<SkillTables>('skill'),
       settings: { get: <T>(key: string) => limits[key] as T },
       clock: { now: () => now, monotonic: () => 0 },
+      toolOf: (key) => (key === 't' ? { reads: ['logs'] } : undefined),
     });
     const about = { tool: 't', trust: 'untrusted' as const, principal: anna };
     const [old, large] = [
@@ -42,7 +43,10 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     assert.equal(await store.tidy(), 2, 'the oldest make room');
     assert.deepEqual(readdirSync(folder), ['E3.txt']);
     await assert.rejects(store.read('E1', anna), { code: 'not_found' });
-    assert.equal((await store.read('E3', { ...anna, kind: 'token' })).text.length, 600_000);
+    const token = { ...anna, kind: 'token' as const, grants: ['read:skill'] };
+    await assert.rejects(store.read('E3', token), /E3 is a result of t; .+ lacks read:logs/);
+    const both = { ...token, grants: ['read:skill', 'read:logs'] };
+    assert.equal((await store.read('E3', both)).text.length, 600_000);
     await assert.rejects(store.read('E3', { ...anna, id: '4' }), { code: 'not_found' });
     await assert.rejects(store.read('../E3', anna), { code: 'not_found' });
     await assert.rejects(
@@ -70,6 +74,7 @@ test('who sees some devices alone reads what they have asked for under the same 
       tables: storage.tables<SkillTables>('skill'),
       settings: { get: <T>() => 1 as T },
       clock: { now: () => 0, monotonic: () => 0 },
+      toolOf: (key) => (key === 't' ? { reads: ['logs'] } : undefined),
     });
     const [acme, other] = [['customer=acme'], ['customer=bravo']];
     const about = { tool: 't', trust: 'untrusted' as const };
@@ -120,6 +125,7 @@ test('evidence whose file has changed is not read as what the tool said; its fil
       tables: storage.tables<SkillTables>('skill'),
       settings: { get: <T>() => 1 as T },
       clock: { now: () => 0, monotonic: () => 0 },
+      toolOf: (key) => (key === 't' ? { reads: ['logs'] } : undefined),
     });
     const { id } = await store.keep(evidenceTextOf('free: 12 GB, é'), {
       tool: 't',
