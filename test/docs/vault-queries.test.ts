@@ -27,6 +27,19 @@ test('every LogQL and TraceQL query parses', () => {
   }
 });
 
+/** Labels of streams: those of agents, of svc's own log, and of programs that push or send OTLP. */
+const streamLabels = ['device_id', 'filename', 'host', 'job', 'level', 'service_name', 'unit'];
+
+test('every LogQL query selects streams by labels that they have', () => {
+  for (const { path, query } of fences('logql')) {
+    for (const [, selector = ''] of query.matchAll(/\{([^{}]*)\}/g)) {
+      for (const [, label = ''] of selector.matchAll(/(\w+) *(?:=~|!~|!=|=)/g)) {
+        assert.ok(streamLabels.includes(label), `${path}: no stream has ${label}: ${query}`);
+      }
+    }
+  }
+});
+
 describe('metrics', () => {
   let known: ReadonlySet<string>;
   before(async () => {

@@ -406,9 +406,14 @@ http {
       `http://127.0.0.1:${ports.status}/stub_status`,
       single(ports.nginxExporter),
     ]);
-    this.run('mysqld-exporter', 'prometheus-mysqld-exporter', [listen(ports.mysqldExporter)], {
-      env: { DATA_SOURCE_NAME: `shop:shop@(127.0.0.1:${ports.mariadb})/` },
-    });
+    this.run(
+      'mysqld-exporter',
+      'prometheus-mysqld-exporter',
+      [listen(ports.mysqldExporter), '--collect.info_schema.processlist'],
+      {
+        env: { DATA_SOURCE_NAME: `shop:shop@(127.0.0.1:${ports.mariadb})/` },
+      },
+    );
     this.run('blackbox-exporter', 'prometheus-blackbox-exporter', [
       `--config.file=${this.#at('blackbox.yml')}`,
       listen(ports.blackbox),
