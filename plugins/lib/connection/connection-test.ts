@@ -46,6 +46,8 @@ export interface ConnectionAddress {
 export interface Told {
   readonly version?: string;
   readonly isTooOld?: boolean;
+  /** Name of another product that speaks the same protocol. */
+  readonly name?: string;
 }
 
 /** One question to a product. */
@@ -95,6 +97,7 @@ export async function testConnection(
     detail,
   });
   let version: string | undefined;
+  let { name } = product;
   for (const question of product.questions) {
     const answer = await asked(parts, product, question, address, signal);
     if ('code' in answer) {
@@ -104,6 +107,7 @@ export async function testConnection(
       return ended(answer.code, answer.detail, version);
     }
     version = answer.version?.slice(0, 80) ?? version;
+    name = answer.name ?? name;
     if (answer.isTooOld) {
       return ended(
         'too_old',
@@ -114,7 +118,7 @@ export async function testConnection(
   }
   return ended(
     'ok',
-    version === undefined ? `${product.name} answers` : `${product.name} ${version} answers`,
+    version === undefined ? `${name} answers` : `${name} ${version} answers`,
     version,
   );
 }

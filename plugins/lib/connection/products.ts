@@ -31,6 +31,17 @@ export const prometheus: Product = {
         !('application' in data) &&
         isBefore(version, '2.24'),
     ),
+    {
+      path: '/metrics',
+      optional: true,
+      read(text) {
+        const [, version] = /^vm_app_version\{[^}]*\bshort_version="([^"]*)"/m.exec(text) ?? [];
+        // Packages of distributions leave the version out.
+        return version === undefined
+          ? {}
+          : { name: 'VictoriaMetrics', ...(version !== '' && { version }) };
+      },
+    },
   ],
 };
 

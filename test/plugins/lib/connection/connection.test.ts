@@ -166,6 +166,18 @@ test('a product is known by what it says, and by the version from which it can d
     assert.deepEqual([outcome.code, outcome.version], [code, version], JSON.stringify(outcome));
     assert.equal(outcome.ok, code === 'ok');
   }
+  for (const [version, says] of [
+    ['v1.79.5', 'VictoriaMetrics v1.79.5 answers'],
+    // As Debian builds it.
+    ['', 'VictoriaMetrics answers'],
+  ]) {
+    const texts = {
+      ...metrics(build({})),
+      '/metrics': `vm_rows{type="x"} 1\nvm_app_version{version="", short_version="${version}"} 1\n`,
+    };
+    const { detail } = await testConnection(wayOut(t), prometheus, at(await pages(t, texts)));
+    assert.equal(detail, says);
+  }
 });
 
 test('an address that is tried gets its own credentials, the one that is set gets those that are set', async (t) => {
