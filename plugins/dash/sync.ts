@@ -123,7 +123,7 @@ export class Sync {
         };
       }
       if (!isMissing && known?.digest === digest && isWithin(withoutName(source), found)) {
-        return { result: 'unchanged', detail: await this.#health(path) };
+        return await this.#reached(path, 'unchanged');
       }
       if (this.#wish.dryRun) {
         return { result: isMissing ? 'created' : 'updated' };
@@ -143,7 +143,7 @@ export class Sync {
       if (answer.status < 300) {
         const version = Number((answer.json['datasource'] as Json | undefined)?.['version'] ?? 0);
         await this.#store.put('data_source', { uid: source.uid, digest, version });
-        return { result: isMissing ? 'created' : 'updated', detail: await this.#health(path) };
+        return await this.#reached(path, isMissing ? 'created' : 'updated');
       }
       if (isMissing) {
         throw new Refused(
@@ -154,8 +154,8 @@ export class Sync {
     }
   }
 
-  /** Returns whether Grafana reaches us through it; empty for versions that cannot tell. */
-  async #health(path: string): Promise<string> {
+  /** A source that Grafana cannot query shows nothing but errors, however well it was written. */
+  async #reached(path: string, result: Change['result']): Promise<Outcome> {
     const { status, json } = await this.#grafana.call(
       'GET',
       `${path}/health`,
@@ -163,12 +163,17 @@ export class Sync {
       [400, 404, 500, 501, 502, 504],
     );
     if (status === 404 || status === 501) {
-      return '';
+      // Versions that cannot tell.
+      return { result, detail: '' };
+    }
+    if (status === 200 && json['status'] === 'OK') {
+      return { result, detail: 'Grafana reaches it' };
     }
     const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
-    return status === 200 && json['status'] === 'OK'
-      ? 'Grafana reaches it'
-      : `Grafana cannot query it${said === '' ? '' : `: ${said}`}`;
+    return {
+      result: 'failed',
+      detail: `Grafana cannot query it${said === '' ? '' : `: ${said}`}; check dash.svc_url, and create another dash.svc_token with "svc token create grafana"`,
+    };
   }
 
   async #folder(): Promise<Outcome & { readonly uid?: string }> {

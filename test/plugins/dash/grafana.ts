@@ -14,6 +14,8 @@ export interface FakeGrafana {
   readonly writes: string[];
   version: string;
   token: string;
+  /** True while svc refuses the token of the data sources. */
+  refusedBySvc: boolean;
   /** Runs before each write: somebody else is faster. */
   before: (method: string, path: string) => void;
   /** Statuses that writes of a path are answered with, one after the other. */
@@ -45,6 +47,7 @@ export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
     refusals: new Map(),
     version: '11.2.0',
     token: 'glsa_admin',
+    refusedBySvc: false,
     before: () => undefined,
   };
   let ids = 0;
@@ -100,6 +103,9 @@ export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
   ): [number, Json] => {
     const found = uid === undefined ? undefined : fake.sources.get(uid);
     if (page === 'health') {
+      if (found && fake.refusedBySvc) {
+        return [400, { status: 'ERROR', message: '401 Unauthorized' }];
+      }
       return found
         ? [200, { status: 'OK', message: 'ok' }]
         : [404, { message: 'Data source not found' }];

@@ -121,6 +121,11 @@ test('a Grafana is given data sources and dashboards that point back here, once'
   assert.deepEqual([again.changed, again.ok, grafana.writes.length], [0, true, wrote]);
   assert.equal(again.items[0]!.detail, 'Grafana reaches it');
   assert.ok(again.items.every(({ result }) => result === 'unchanged'));
+  grafana.refusedBySvc = true;
+  const refused = await house.sync();
+  assert.deepEqual([refused.ok, refused.items[0]!.result], [false, 'failed']);
+  assert.match(refused.items[0]!.detail, /cannot query it: 401 Unauthorized; .*dash\.svc_token/);
+  grafana.refusedBySvc = false;
 
   // A restart remembers; what changes here changes there, and what is gone here goes there.
   await house.house.reload('dash');
