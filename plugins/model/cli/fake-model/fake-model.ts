@@ -261,7 +261,10 @@ async function write(
     : [];
   for (const [index, cut] of [...cuts, bytes.length].entries()) {
     if (!response.write(bytes.subarray(cuts[index - 1] ?? 0, cut)) && !response.closed) {
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      // Whichever comes first takes the listeners of the other away.
+      const came = new AbortController();
+      const until = (event: string) => once(response, event, { signal: came.signal });
+      await Promise.race([until('drain'), until('close')]).finally(() => came.abort());
     }
     await (cuts.length > 0 ? pause(1) : undefined);
   }
