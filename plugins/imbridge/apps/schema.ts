@@ -4,9 +4,8 @@ const Timestamp = Type.String({ format: 'date-time' });
 const orNull = Type.Union([Type.String(), Type.Null()]);
 const Secret = (what: string) =>
   Type.Optional(
-    Type.String({
-      maxLength: 4_000,
-      description: `${what}; send the mask to keep it, omit it to remove it`,
+    Type.Union([Type.String({ maxLength: 4_000 }), Type.Null()], {
+      description: `${what}; send the mask to keep it; omit it or send null to remove it`,
     }),
   );
 const Id = Type.String({ minLength: 1, maxLength: 64 });

@@ -52,6 +52,13 @@ test('secrets of an app are sealed, masked, kept under their mask, revealed to a
     'nothing of it is on disk in the clear',
   );
   assert.ok(office.house.lines.every((line) => !line.includes('feishu-1')));
+  const bare = { ...draft, mode: 'stream', verify_token: null, encrypt_key: null };
+  const removed = await office.ask('bob', 'PUT', `/im/apps/${app.id}`, bare);
+  assert.deepEqual(
+    [removed.status, removed.body.verify_token, removed.body.encrypt_key],
+    [200, null, null],
+    'and so may secrets that there are none of',
+  );
   assert.equal((await office.ask('bob', 'DELETE', `/im/apps/${app.id}`)).status, 204);
   assert.equal((await office.ask('bob', 'GET', `/im/apps/${app.id}`)).status, 404);
 });
