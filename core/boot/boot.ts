@@ -48,7 +48,7 @@ export interface BootOptions {
   /** Plugins from elsewhere than the product and the data folder. */
   readonly sources?: PluginSources;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
-  readonly safeguard?: (dataDir: string) => Safeguard;
+  readonly safeguard?: (dataDir: string, databaseUrl: string | undefined) => Safeguard;
   /** Limits of free and reserved disk space. */
   readonly disk?: DiskLimits;
   /** Compiles plugins that come as source, with a cache in this folder; without it all must come prebuilt. */

@@ -50,7 +50,7 @@ export interface Data {
 }
 
 interface DataOptions {
-  readonly safeguard?: (dataDir: string) => Safeguard;
+  readonly safeguard?: (dataDir: string, databaseUrl: string | undefined) => Safeguard;
   readonly disk?: DiskLimits;
 }
 
@@ -61,14 +61,15 @@ export async function openData(
 ): Promise<Data> {
   const { product, clock, ids, settings, dataDir, logs } = base;
   const secretKey = settings.get<string>('data.secret_key');
+  const databaseUrl = settings.get<string>('data.database_url');
   const storage = await openStorage({
     dataDir,
     appVersion: product.version,
     clock,
     log: logs.logger('storage'),
     startWriter: (workerData) => startThread(product, writerEntry(), workerData),
-    safeguard: safeguard?.(dataDir),
-    databaseUrl: settings.get<string>('data.database_url'),
+    safeguard: safeguard?.(dataDir, databaseUrl === '' ? undefined : databaseUrl),
+    databaseUrl,
     disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
     ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),

@@ -59,6 +59,10 @@ export const errors = defineErrors('storage', {
     'unavailable',
     'Migration {migration} of {owner} failed and was rolled back: {cause}',
   ],
+  moved: [
+    'conflict',
+    'The data of {file} was moved to {to}: set SVC_DATABASE_URL to that. If "svc storage move" did not end, run it again. To go back to what the file held then, delete {mark}.',
+  ],
   table_name: ['invalid_argument', 'The name {name} must begin with {prefix}.'],
   table_not_strict: [
     'invalid_argument',

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 
@@ -13,6 +13,7 @@ import {
   relationsText,
   type Schema,
 } from './engine/engine.ts';
+import { errors } from './errors.ts';
 import { ReadConnections } from './sqlite/readers.ts';
 import { WriterThread } from './sqlite/writer-thread.ts';
 
@@ -39,6 +40,7 @@ async function openFile(
   { dataDir, clock, log, startWriter, nativeBinding }: FileOptions,
   { reads, stallMs, onFailure }: EngineLimits,
 ): Promise<Engine> {
+  refuseMoved(file);
   const lost = recover(dataDir, file, { nativeBinding });
   if (lost !== undefined) {
     log.error({ event: 'storage.log_damaged', file }, lost.sentence);
@@ -61,6 +63,16 @@ async function openFile(
       markClean(dataDir, file, timestamp(clock.now()));
     },
   };
+}
+
+/** Mark that "svc storage move" leaves next to a file whose data is elsewhere. */
+export const movedMark = (file: string): string => `${file}.moved`;
+
+function refuseMoved(file: string): void {
+  const mark = movedMark(file);
+  if (existsSync(mark)) {
+    throw errors.moved({ file, mark, to: readFileSync(mark, 'utf8').trim() });
+  }
 }
 
 /** The file knows its tables itself. */

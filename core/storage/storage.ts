@@ -114,7 +114,7 @@ async function openParts(
     ownership,
     clock,
     appVersion,
-    safeguard: place.existed && !options.databaseUrl ? options.safeguard : undefined,
+    safeguard: place.existed ? options.safeguard : undefined,
   });
   await migrator.migrate(
     'core',

@@ -31,11 +31,16 @@ export async function postgresAt(options: PostgresOptions): Promise<Place> {
   const client = await reach(way, options.log);
   try {
     await greet(client, way.address);
+    const schema = quoted(way.address.schema);
     const [row] = (
-      await client.query('select to_regclass($1) is not null as existed', [
-        `${quoted(way.address.schema)}.core_migrations`,
-      ])
-    ).rows as { existed: number }[];
+      await client.query(
+        'select to_regclass($1) is not null as existed, obj_description(to_regclass($2)) as moved',
+        [`${schema}.core_migrations`, `${schema}.core_moved`],
+      )
+    ).rows as { existed: number; moved: string | null }[];
+    if (row!.moved !== null) {
+      throw errors.pg_moved({ place: way.address.place, to: row!.moved });
+    }
     return {
       existed: row!.existed === 1,
       open: (limits) => openEngine(way, options, limits),

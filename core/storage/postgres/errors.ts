@@ -33,6 +33,10 @@ export const errors = defineErrors('storage', {
     'unavailable',
     'The database "{database}" at {place} is encoded as {encoding}: create one with "createdb --encoding UTF8 --template template0 {database}".',
   ],
+  pg_moved: [
+    'conflict',
+    'The data of Postgres at {place} was moved to {to}: use that. If "svc storage move" did not end, run it again. To go back to what Postgres held then, rename its table core_moved to core_turn.',
+  ],
   pg_standby: [
     'unavailable',
     'Postgres at {place} is read-only, as a standby is: set SVC_DATABASE_URL to the primary.',

@@ -14,7 +14,7 @@ interface TwinParts {
 }
 
 /** Tables of svc in Postgres that no migration makes. */
-const ownTables = [
+export const ownTables = [
   'create table core_turn (one integer primary key check (one = 1), functions text not null) strict',
   'create table core_schema (seq integer primary key autoincrement, statement text not null) strict',
 ];
