@@ -62,6 +62,10 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     summary: 'Restore a backup',
     load: () => import('../upkeep/cli/backup-restore.ts'),
   },
+  'storage move': {
+    summary: 'Move the database to Postgres or back',
+    load: () => import('../upkeep/cli/storage-move.ts'),
+  },
   edge: { summary: 'Run the agent in the foreground', load: () => import('../agent/cli/run.ts') },
   'edge install': {
     summary: 'Enrol this host and install its agent',

@@ -23,10 +23,10 @@ export const command: Command = {
       product,
       points: programPoints,
       environment: withCredentials(json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment),
-      safeguard: (dataDir) => {
+      safeguard: (dataDir, databaseUrl) => {
         trial.begin(dataDir);
         finishRestore(dataDir, product.embedded?.nativeBinding);
-        const backups = new AutomaticBackups(dataDir, product);
+        const backups = new AutomaticBackups(dataDir, product, databaseUrl);
         return {
           beforeMigration: async () => {
             trial.assertStands(dataDir);

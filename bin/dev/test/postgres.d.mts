@@ -12,3 +12,13 @@ export function startPooler(
   pooled: number,
   user: User,
 ): Promise<ChildProcess>;
+
+export interface TestPostgres {
+  readonly env: Readonly<Record<string, string>>;
+  end(): void;
+}
+/** Starts what `SVC_TEST_DATABASE=postgres` asks for in `folder`; returns what tests find it by, and its end. */
+export function postgresFor(
+  folder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<TestPostgres>;

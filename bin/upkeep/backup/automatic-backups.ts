@@ -12,12 +12,14 @@ const kept = 3;
 export class AutomaticBackups implements Safeguard {
   readonly #dataDir: string;
   readonly #product: Product;
+  readonly #databaseUrl: string | undefined;
   readonly #folder: string;
   #made: Promise<void> | undefined;
 
-  constructor(dataDir: string, product: Product) {
+  constructor(dataDir: string, product: Product, databaseUrl?: string) {
     this.#dataDir = dataDir;
     this.#product = product;
+    this.#databaseUrl = databaseUrl;
     this.#folder = join(dataDir, 'backups');
   }
 
@@ -43,6 +45,7 @@ export class AutomaticBackups implements Safeguard {
     await createBackup(join(this.#folder, `${at}-before-${this.#product.version}`), {
       dataDir: this.#dataDir,
       product: this.#product,
+      databaseUrl: this.#databaseUrl,
     });
     this.#all()
       .slice(0, -kept)

@@ -30,6 +30,7 @@ import {
   manifestName,
   readManifest,
 } from './manifest.ts';
+import { copyFromPostgres } from './postgres-data.ts';
 import { openKeys, sealKeys } from './sealed-key.ts';
 import { snapshotUnit } from './snapshot.ts';
 
@@ -37,6 +38,8 @@ export interface BackupOptions {
   readonly dataDir: string;
   /** Product being run: its version is stored in the manifest, and its SQLite makes the copy. */
   readonly product: Product;
+  /** The Postgres that holds the database; default: the file in the data folder. */
+  readonly databaseUrl?: string | undefined;
   /** Puts the key file in; such a backup opens every secret. */
   readonly withKey?: boolean;
   /** Seals the key file that is put in. */
@@ -61,6 +64,7 @@ export async function createBackup(
   {
     dataDir,
     product,
+    databaseUrl,
     withKey = false,
     passphrase,
     files,
@@ -85,7 +89,10 @@ export async function createBackup(
         : await copyFiles({ dataDir, draft, shelter, product, files, base });
     // After the files: a trail that is signed in a file must not know rows that the database of the backup lacks.
     const copy = join(draft, databaseName);
-    const found = await copyDatabase(join(dataDir, databaseName), copy, product);
+    const found =
+      databaseUrl === undefined
+        ? await copyDatabase(join(dataDir, databaseName), copy, product)
+        : await copyFromPostgres(databaseUrl, copy, product);
     assertSound(found, copy);
     const keys = withKey ? [putKey(dataDir, draft, passphrase)] : [];
     const names = [databaseName, ...keys, ...copied];

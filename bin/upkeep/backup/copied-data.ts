@@ -19,13 +19,14 @@ export async function askCopy<R>(
   environment: Environment,
   ask: (client: ApiClient) => Promise<R>,
 ): Promise<R> {
-  const { dataDir, product } = await openDataFolder(environment);
-  assertHasData(dataDir);
+  const folderData = await openDataFolder(environment);
+  const { dataDir } = folderData;
+  assertHasData(folderData);
   const folder = mkdtempSync(join(tmpdir(), 'svc-copy-'));
   let core: RunningCore | undefined;
   try {
     const copy = join(folder, 'data');
-    await createBackup(copy, { dataDir, product });
+    await createBackup(copy, folderData);
     copyFiles(dataDir, copy, 'keys');
     copyFiles(dataDir, copy, join('plugins', plugin));
     core = await boot(await bootOptionsOver(copy, [plugin], environment));

@@ -16,6 +16,7 @@ import {
 import { keysIn, verifyBackup } from './backup.ts';
 import { partOf, unitOf, unitsOf } from './contents.ts';
 import { errors } from './errors.ts';
+import { bringToPostgres } from './postgres-data.ts';
 import { fingerprint, type Manifest } from './manifest.ts';
 import { incomingName, journalName, type RestoreJournal, swapIn } from './swap.ts';
 
@@ -25,12 +26,16 @@ export interface Restored {
   readonly aside: string | undefined;
   /** Why the live data could not be opened any more; it is kept aside as it was found. */
   readonly damage: string | undefined;
+  /** Schema of Postgres with the previous database; undefined if there was none. */
+  readonly asideSchema: string | undefined;
 }
 
 export interface RestoreOptions {
   readonly passphrase?: string | undefined;
   /** Leaves the key of the data folder as it is, whatever the backup brings. */
   readonly withoutKey?: boolean;
+  /** The Postgres that takes the database; default: the data folder. What was there is kept in a schema of another name. */
+  readonly databaseUrl?: string | undefined;
 }
 
 /**
@@ -47,6 +52,8 @@ export async function restoreBackup(
   const nativeBinding = product.embedded?.nativeBinding;
   const lock = new DataLock(dataDir, { now: Date.now, nativeBinding });
   const incoming = join(dataDir, incomingName);
+  const at = timestamp(Date.now()).replaceAll(':', '');
+  let postgres: Awaited<ReturnType<typeof bringToPostgres>> | undefined;
   try {
     // SQLite leaves its files readable to all, and svc serves with a mask that a command has not.
     chmodSync(join(dataDir, 'svc.lock'), 0o600);
@@ -58,19 +65,36 @@ export async function restoreBackup(
     mkdirSync(incoming, { mode: 0o700 });
     await copyIn(dir, incoming, manifest);
     takeKeysIn(dataDir, incoming, keys);
+    const { databaseUrl } = options;
+    if (databaseUrl !== undefined) {
+      const database = join(incoming, databaseName);
+      postgres = await bringToPostgres(database, databaseUrl, asideSchema(at), product);
+      rmSync(database);
+    }
     const journal: RestoreJournal = {
-      aside: `before-restore-${timestamp(Date.now()).replaceAll(':', '')}`,
+      aside: `before-restore-${at}`,
       units: replacedUnits(dataDir, manifest),
     };
     writeDurably(join(dataDir, journalName), JSON.stringify(journal));
-    return { manifest, ...swapIn(dataDir, nativeBinding)! };
+    const swapped = swapIn(dataDir, nativeBinding)!;
+    await postgres?.swap();
+    return {
+      manifest,
+      ...swapped,
+      asideSchema: postgres?.hadData === true ? asideSchema(at) : undefined,
+    };
   } finally {
+    await postgres?.close();
     if (!existsSync(join(dataDir, journalName))) {
       rmSync(incoming, { recursive: true, force: true });
     }
     lock.release();
   }
 }
+
+/** A name that Postgres takes without quotes. */
+const asideSchema = (at: string): string =>
+  `svc_before_${at.replaceAll(/[^0-9TZ]/g, '').toLowerCase()}`;
 
 async function copyIn(dir: string, incoming: string, { files }: Manifest): Promise<void> {
   const folders = new Set<string>([incoming]);

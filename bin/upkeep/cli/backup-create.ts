@@ -45,8 +45,9 @@ export const command: Command = {
   example: 'svc backup create /mnt/backup/svc-today --with-key',
 
   async run(call) {
-    const { dataDir, product } = await openDataFolder(call.environment);
-    assertHasData(dataDir);
+    const opened = await openDataFolder(call.environment);
+    const { dataDir } = opened;
+    assertHasData(opened);
     const folder = resolve(call.value('in') ?? join(dataDir, 'backups'));
     const keep = keptOf(call);
     const dir = resolve(
@@ -58,8 +59,7 @@ export const command: Command = {
     const base =
       call.value('base') ?? (call.value('in') === undefined ? undefined : backupsIn(folder).at(-1));
     const options = {
-      dataDir,
-      product,
+      ...opened,
       withKey,
       passphrase,
       files,

@@ -22,16 +22,26 @@ export const command: Command = {
 
   async run(call) {
     const dir = resolve(call.operand(0));
-    const { dataDir, product } = await openDataFolder(call.environment);
-    const options = { passphrase: passphraseOf(call), withoutKey: call.has('without-key') };
-    const { manifest, aside } = await withProgress(`Restoring ${dir}`, () =>
+    const { dataDir, product, databaseUrl } = await openDataFolder(call.environment);
+    const options = {
+      passphrase: passphraseOf(call),
+      withoutKey: call.has('without-key'),
+      databaseUrl,
+    };
+    const { manifest, aside, asideSchema } = await withProgress(`Restoring ${dir}`, () =>
       restoreBackup(dir, dataDir, product, options),
     );
-    const kept = aside === undefined ? '' : `; the previous data is kept in ${aside}`;
+    const places = [
+      ...(aside === undefined ? [] : [aside]),
+      ...(asideSchema === undefined ? [] : [`the schema ${asideSchema} of Postgres`]),
+    ];
+    const kept =
+      places.length === 0 ? '' : `; the previous data is kept in ${places.join(' and ')}`;
     return {
       data: {
         data_dir: dataDir,
         aside: aside ?? null,
+        aside_schema: asideSchema ?? null,
         created_at: manifest.created_at,
         app_version: manifest.app_version,
         parts: partsOf(manifest),

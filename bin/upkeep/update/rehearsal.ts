@@ -20,14 +20,14 @@ export interface Rehearsed {
 
 /** Opens a copy of the database of a data folder, which may be served meanwhile, and makes all migrations of this version there. */
 export async function rehearse(environment: Environment): Promise<Rehearsed> {
-  const { dataDir, product } = await openDataFolder(environment);
-  if (!existsSync(join(dataDir, databaseName))) {
+  const { dataDir, product, databaseUrl } = await openDataFolder(environment);
+  if (databaseUrl === undefined && !existsSync(join(dataDir, databaseName))) {
     return { version: product.version, migrations: [], keepsWayBack: true };
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-rehearsal-'));
   try {
     const copy = join(folder, 'data');
-    await createBackup(copy, { dataDir, product });
+    await createBackup(copy, { dataDir, product, databaseUrl });
     copyKeys(dataDir, copy);
     const began = Date.now();
     const core = await boot(await bootOptionsOver(copy, [], environment));
