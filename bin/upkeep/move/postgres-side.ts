@@ -179,7 +179,6 @@ export class SchemaTarget extends Schema implements Target {
       await client.end();
       throw errors.target_taken({ place: target.place });
     }
-    await client.query("set statement_timeout = '0'");
     return target;
   }
 
