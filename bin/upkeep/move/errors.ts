@@ -11,7 +11,7 @@ export const errors = defineErrors('move', {
   ],
   rows_differ: [
     'conflict',
-    'the table {table} in {target} differs from {source}: {problem}. Something else writes there; stop it and run the command again',
+    'the table {table} in {target} differs from {source}: {problem}. Check that no other program writes to {target}, and run the command again',
   ],
   source_busy: [
     'unavailable',
