@@ -63,6 +63,8 @@ create or replace function svc_schema.json_text(state jsonb) returns text langua
 
 create or replace function svc_schema.instr(t text, part text) returns bigint language sql immutable strict parallel safe as $$ select strpos(t, part) $$;
 create or replace function svc_schema.char(code bigint) returns text language sql immutable strict parallel safe as $$ select chr(code::integer) $$;
+create or replace function svc_schema.substr(t text, at bigint) returns text language sql immutable strict parallel safe as $$ select pg_catalog.substr(t, at::integer) $$;
+create or replace function svc_schema.substr(t text, at bigint, size bigint) returns text language sql immutable strict parallel safe as $$ select pg_catalog.substr(t, at::integer, size::integer) $$;
 create or replace function svc_schema.hex(b bytea) returns text language sql immutable strict parallel safe as $$ select upper(encode(b, 'hex')) $$;
 create or replace function svc_schema.hex(t text) returns text language sql immutable strict parallel safe as $$ select upper(encode(convert_to(t, 'UTF8'), 'hex')) $$;
 create or replace function svc_schema.iif(c boolean, a anycompatible, b anycompatible) returns anycompatible language sql immutable parallel safe as $$ select case when c then a else b end $$;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 export const functions: ReadonlySet<string> = new Set([
   ...['char', 'hex', 'ifnull', 'iif', 'instr', 'json_array', 'json_array_length', 'json_each'],
   ...['json_extract', 'json_group_array', 'json_type', 'json_valid', 'random', 'round', 'total'],
-  ...['randomblob', 'typeof', 'unixepoch'],
+  ...['randomblob', 'substr', 'typeof', 'unixepoch'],
 ]);
 
 /** Text that makes the functions in one schema, and a mark that changes with it. */

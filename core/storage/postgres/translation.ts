@@ -33,7 +33,7 @@ const same = new Set([
     'sum',
     'trim',
   ],
-  ...['ceil', 'floor', 'upper', 'substr'],
+  ...['ceil', 'floor', 'upper'],
 ]);
 
 /** Words before a parenthesis that call nothing. */
