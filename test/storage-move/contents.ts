@@ -81,7 +81,7 @@ export async function fill(storage: Storage, many: number): Promise<void> {
     for (const row of hard) {
       await tx
         .insertInto('notes_note')
-        .values({ ...note, ...row } as never)
+        .values({ ...note, ...row })
         .execute();
     }
     const rows = Array.from({ length: many }, (_, at) => ({
@@ -93,7 +93,7 @@ export async function fill(storage: Storage, many: number): Promise<void> {
     for (let from = 0; from < rows.length; from += 500) {
       await tx
         .insertInto('notes_note')
-        .values(rows.slice(from, from + 500) as never)
+        .values(rows.slice(from, from + 500))
         .execute();
     }
     await tx

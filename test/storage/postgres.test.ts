@@ -56,7 +56,11 @@ let databases = 0;
 async function ask(text: string): Promise<void> {
   const client = new Client(`postgres://svc@127.0.0.1:${port}/postgres`);
   await client.connect();
-  await client.query(text).finally(() => client.end());
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
 }
 
 const urlOf = (name: string, at = port): string => `postgres://svc@127.0.0.1:${at}/${name}`;
@@ -130,7 +134,7 @@ test('what is acknowledged is there after Postgres was killed in the middle of c
     });
     await until(() => acknowledged.length > 200);
     await stop();
-    await until(() => storage.health().ok === false);
+    await until(() => !storage.health().ok);
     assert.match(storage.writable() ?? '', /Postgres/);
     server = await startServer(join(folder, 'server'), port, user);
     await until(() => storage.writable() === undefined);

@@ -61,7 +61,7 @@ export function refusalOf(error: unknown, address: Address): SvcError {
   const { place, user, database } = address;
   const cause = messageOf(error);
   const more = { cause: error };
-  const code = String((error as { code?: unknown }).code ?? '');
+  const code = codeOf(error);
   if (code.startsWith('28') || /SASL|password/i.test(cause)) {
     return errors.pg_password({ place, user, cause }, more);
   }
@@ -82,6 +82,9 @@ export function refusalOf(error: unknown, address: Address): SvcError {
 
 /** Returns whether Postgres may be there in a moment: it is starting, or a host is not up yet. */
 export const mayCome = (error: unknown): boolean =>
-  /^(?:ECONNREFUSED|ENOENT|EHOSTUNREACH|ETIMEDOUT|EAI_AGAIN|57P03)$/.test(
-    String((error as { code?: unknown }).code ?? ''),
-  );
+  /^(?:ECONNREFUSED|ENOENT|EHOSTUNREACH|ETIMEDOUT|EAI_AGAIN|57P03)$/.test(codeOf(error));
+
+function codeOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? code : '';
+}

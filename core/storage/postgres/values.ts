@@ -13,16 +13,14 @@ const oid = {
 
 /** Puts a value as Postgres reads it. It has no U+0000, which becomes U+FFFD. */
 export function sent(value: unknown): string | Buffer | null {
-  switch (typeof value) {
-    case 'string':
-      return value.replaceAll('\0', '\uFFFD');
-    case 'number':
-      return Number.isNaN(value) ? null : String(value);
-    case 'bigint':
-      return String(value);
+  if (typeof value === 'string') {
+    return value.replaceAll('\0', '\uFFFD');
   }
-  if (value === null) {
+  if (value === null || Number.isNaN(value)) {
     return null;
+  }
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return String(value);
   }
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -79,7 +79,7 @@ export class WriterSession implements Writer {
     const client = await open(this.#options.way, {
       pipeline: true,
       stream: () => (socket = new Socket()),
-    } as object);
+    });
     try {
       await this.#options.greet(client);
     } catch (error) {
@@ -157,7 +157,8 @@ export class WriterSession implements Writer {
     }
     const last = [results].flat().at(-1)?.command;
     if (last !== 'COMMIT') {
-      throw this.#doom ?? storageErrors.write_lost({ cause: 'Postgres rolled the group back' });
+      throw (this.#doom ??
+        storageErrors.write_lost({ cause: 'Postgres rolled the group back' })) as Error;
     }
   }
 
