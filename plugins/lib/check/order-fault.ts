@@ -67,6 +67,12 @@ export function orderFault(
     if ('fault' in condition) {
       return { field: `conditions/${index}`, message: condition.fault };
     }
+    if (kind !== 'domain' && text.includes('[DOMAIN_EXPIRATION]')) {
+      return {
+        field: `conditions/${index}`,
+        message: '[DOMAIN_EXPIRATION] is for checks of kind domain; add one for the domain itself',
+      };
+    }
   }
   return undefined;
 }

@@ -45,7 +45,10 @@ export const MadeLink = Type.Object({
 export const LinkQuery = Type.Object({ dashboard_uid: Type.Optional(Uid) });
 export const LinkId = Type.Object({ id: Type.Integer({ minimum: 1 }) });
 export const LinkToken = Type.Object({
-  token: Type.String({ pattern: '^[A-Za-z0-9_-]{20,100}$' }),
+  token: Type.String({
+    pattern: '^[A-Za-z0-9_-]{20,100}$',
+    examples: ['Yk3nX0pQmV7sLw2aTz9dRb5cHf8gJe1u'],
+  }),
 });
 
 const drawn = RenderedPanel.properties;

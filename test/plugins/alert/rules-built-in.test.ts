@@ -438,6 +438,36 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       ],
     ]),
   ),
+  ...Object.fromEntries(
+    (
+      [
+        ['check_domain_30_days', 20],
+        ['check_domain_7_days', 3],
+      ] as const
+    ).map(([rule, days]) => [
+      rule,
+      [
+        {
+          name: 'probe_domain_expiry',
+          labels: { job: 'checks' },
+          bad: expiresIn(days),
+          good: expiresIn(300),
+        },
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['objective_burning_fast', 'objective_burning'].map((rule) => [
+      rule,
+      [
+        { name: 'svc_objective_up', bad: always(0), good: always(1) },
+        { name: 'svc_objective_target_ratio', bad: always(0.99), good: always(0.99) },
+      ],
+    ]),
+  ),
+  objective_spent: [
+    { name: 'svc_objective_budget_left_ratio', bad: always(-0.5), good: always(0.5) },
+  ],
   heartbeat_missed: [{ name: 'svc_heartbeat_up', bad: always(0), good: always(1) }],
   connected_store_down: [{ name: 'svc_connected_store_up', bad: always(0), good: always(1) }],
   notify_channel_failing: [
@@ -481,9 +511,11 @@ async function builtIn(t: TestContext) {
               ? { sender: who }
               : rule === 'heartbeat_missed'
                 ? { heartbeat: who }
-                : rule.startsWith('check_')
-                  ? { check: `${who} ${rule}` }
-                  : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+                : rule.startsWith('objective_')
+                  ? { objective: who }
+                  : rule.startsWith('check_')
+                    ? { check: `${who} ${rule}` }
+                    : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
   const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
     world.flatMap(({ name, labels, bad, good }) => [
       ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),

@@ -240,7 +240,7 @@ test('lists are filtered and paged', async (t) => {
   assert.equal((await call('GET', 'alert-rules?q=MINE&severity=info')).body.total, 3);
   const global = 'alert-rules?scope_type=global&kind=metric_raw';
   assert.equal((await call('GET', `${global}&q=mine_`)).body.total, 5);
-  assert.equal((await call('GET', `${global}&q=check_`)).body.total, 7);
+  assert.equal((await call('GET', `${global}&q=check_`)).body.total, 9);
   assert.equal((await call('GET', 'alert-rules?kind=metric_forecast')).body.total, 1);
   assert.equal((await call('GET', 'alert-rules?source_type=metricsdb_external')).body.total, 0);
 });

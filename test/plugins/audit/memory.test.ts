@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { TestHost } from 'svc/testing';
 
+import { until } from '../edge/house.ts';
 import { auditHouse, folder, inFile, post, verify, withoutTriggers } from './house.ts';
 
 const rowCount = 12;
@@ -90,8 +91,10 @@ test('rows that are cut off after kill -9 are found by the head that was signed 
   const house = await auditHouse(t, { dataDir: living });
   await write(house);
   const headOf = (dataDir: string): string => join(dataDir, 'plugins', 'audit', 'audit-head.json');
-  await looked();
-  assert.match(readFileSync(headOf(living), 'utf8'), /"seq":12,/);
+  await until(
+    'the head is signed',
+    () => existsSync(headOf(living)) && /"seq":12,/.test(readFileSync(headOf(living), 'utf8')),
+  );
   // A killed process leaves what a copy has: nothing is signed at its end.
   const dataDir = folder(t, living);
   withoutTriggers(dataDir, (database) => database.exec('delete from audit_log where seq > 9'));

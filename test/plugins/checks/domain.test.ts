@@ -87,4 +87,9 @@ test('the registration of a domain is read from its registry, with its end as a 
   assert.match(await refused({ target: 'https://example.org/' }), /must be a domain/);
   assert.match(await refused({ server: 'rdap.example.org' }), /must be an http/);
   assert.match(await refused({ interval_s: 60 }), /at least 3600/);
+  const ofHttp = { kind: 'http', target: 'https://example.org/', server: undefined };
+  assert.match(
+    await refused({ ...ofHttp, conditions: ['[DOMAIN_EXPIRATION] > 720h'] }),
+    /is for checks of kind domain/,
+  );
 });

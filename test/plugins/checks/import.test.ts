@@ -179,7 +179,7 @@ test('files of other monitors become checks and heartbeats, and what does not is
   assert.deepEqual(
     endpoints.left.map(({ name, why }) => `${name}: ${why}`),
     [
-      'core front: condition [DOMAIN_EXPIRATION] > 720h: there is no [DOMAIN_EXPIRATION]',
+      'core front: condition [DOMAIN_EXPIRATION] > 720h: add a check of kind domain instead',
       'shell: svc has no check for ssh',
     ],
   );

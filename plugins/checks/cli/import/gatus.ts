@@ -106,7 +106,7 @@ function conditionsOf(texts: readonly string[]): {
   readonly kept: readonly string[];
   readonly left: readonly string[];
 } {
-  const judged = texts.map((text) => ({ text, condition: parseCondition(text) }));
+  const judged = texts.map((text) => ({ text, condition: conditionOf(text) }));
   return {
     kept: judged.flatMap(({ text, condition }) => ('fault' in condition ? [] : [text])),
     left: judged.flatMap(({ text, condition }) =>
@@ -114,3 +114,9 @@ function conditionsOf(texts: readonly string[]): {
     ),
   };
 }
+
+/** An endpoint does not say which domain it means; svc watches domains by checks of their own. */
+const conditionOf = (text: string): ReturnType<typeof parseCondition> =>
+  text.includes('[DOMAIN_EXPIRATION]')
+    ? { fault: 'add a check of kind domain instead' }
+    : parseCondition(text);

@@ -76,17 +76,23 @@ const columns: readonly Column<Objective>[] = [
       </span>
     ),
   },
-  { head: text.state, width: '130px', cell: ({ state }) => text[state] },
+  { head: text.state, width: '110px', rank: 1, cell: ({ state }) => text[state] },
   {
     head: text.goal,
     width: '150px',
-    rank: 1,
+    rank: 2,
     cell: ({ target, days }) => say(text.inDays, { share: percent(target), days }),
   },
-  { head: text.uptime, width: '100px', numeric: true, cell: ({ uptime }) => percent(uptime) },
+  {
+    head: text.uptime,
+    width: '100px',
+    rank: 1,
+    numeric: true,
+    cell: ({ uptime }) => percent(uptime),
+  },
   {
     head: text.budgetLeft,
-    width: '170px',
+    width: '150px',
     numeric: true,
     cell: ({ budget_left: left, budget_ms: budget, spent_ms: spent }) =>
       left === null
@@ -101,6 +107,7 @@ const columns: readonly Column<Objective>[] = [
 const removal = (remove: (objective: Objective) => void): Column<Objective> => ({
   head: text.action,
   width: '90px',
+  rank: 1,
   cell: (objective) => (
     <Button
       kind="quiet"
