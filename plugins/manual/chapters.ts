@@ -30,6 +30,7 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('install', 'Install'),
       doc('upgrading', 'Back up, upgrade, roll back'),
+      doc('postgres', 'Postgres'),
       doc('config-files', 'Configuration'),
       doc('roles', 'Users, roles, organizations'),
       doc('host-policy', 'What the agent may do on a host'),
