@@ -177,7 +177,7 @@ for (const program of programs) {
       [
         body.ok,
         body.code,
-        /^Prometheus .*answers; a sample was written(?: and read|; the server does not show it yet)$/.test(
+        /^(?:Prometheus|VictoriaMetrics) .*answers; a sample was written(?: and read|; the server does not show it yet)$/.test(
           body.detail,
         ),
       ],

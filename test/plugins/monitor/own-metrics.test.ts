@@ -26,6 +26,9 @@ const pushed: readonly string[] = [
   'svc_check_up',
   'svc_check_stale',
   'svc_heartbeat_up',
+  'svc_objective_up',
+  'svc_objective_target_ratio',
+  'svc_objective_budget_left_ratio',
 ];
 
 /** Names of our own metrics, by the file that counts on them. */
