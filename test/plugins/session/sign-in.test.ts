@@ -227,7 +227,7 @@ test('of many logins at the same moment a few are checked and the rest are told 
   const counted: PasswordsContract = {
     async verify(email, password) {
       most = Math.max(most, (running += 1));
-      await pause(5);
+      await pause(50);
       running -= 1;
       return await accounts.passwords.verify(email, password);
     },
