@@ -24,6 +24,7 @@ export const area: Area = {
     GET     /api/v1/observability/dashboards/{uid}   any  narrowed
     POST    /api/v1/observability/dashboards/{uid}/preview  monitor:write  refused
   `,
+  // Whoever knows the address of a public link may open it.
   // The `id` of a transformation is its kind, as Grafana has it: a name without a collection, plus "s".
-  houseWide: ['panels', 'dashboards', 'links', 's'],
+  houseWide: ['panels', 'dashboards', 'links', 'shared', 's'],
 };
