@@ -171,7 +171,7 @@ const singleHomes: Readonly<
   },
   pg: {
     homes: ['line', 'read-pool', 'trouble'].map((name) => `core/storage/postgres/${name}.ts`),
-    why: 'whatever it opens has a deadline, and shows the password of the URL to nobody',
+    why: 'every connection that it opens has a deadline, and no text shows the password in the URL',
   },
   ssh2: {
     homes: ['core/boot/ssh.ts'],

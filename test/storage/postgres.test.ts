@@ -157,7 +157,7 @@ test('what is acknowledged is there after Postgres was killed in the middle of c
   });
 });
 
-test('a process that holds the turn lets nobody write, and is named as the cause', async (t) => {
+test('while one process holds the turn, another cannot write, and its error says why', async (t) => {
   if (peer(t, 'psql') === undefined) {
     return;
   }

@@ -291,7 +291,7 @@ export class Translation {
 
   #insert(words: readonly Word[], at: number, isReader: boolean): Translated {
     if (!is(words[at + 1], 'into')) {
-      throw refused('it inserts "or" does something else; use "on conflict"');
+      throw refused('"insert or …" is SQLite alone; write "insert into … on conflict …"');
     }
     const table = words[at + 2]!.text;
     const numbered = this.tables.numbered(table);
