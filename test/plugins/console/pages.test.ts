@@ -408,3 +408,59 @@ test(
     return undefined;
   },
 );
+
+test(
+  'the form of a check takes a login, headers and a proxy, and shows none of their secrets again',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const { page } = view;
+    const create = async (target: string, fields: Readonly<Record<string, string>>) => {
+      await page.goto(`${house.url}/ui/checks`);
+      await page.getByRole('button', { name: 'Watch an address' }).click();
+      const dialog = page.locator('dialog[open]');
+      await dialog.getByLabel('Address').fill(target);
+      await dialog.getByRole('button', { name: 'More settings' }).click();
+      for (const [label, value] of Object.entries({ 'Interval in seconds': '3600', ...fields })) {
+        await dialog.getByLabel(label, { exact: true }).fill(value);
+      }
+      return dialog;
+    };
+    const made = async (name: string): Promise<Readonly<Record<string, unknown>>> =>
+      (await (await house.fetch(`/api/v1/checks/${name}`)).json()) as Record<string, unknown>;
+
+    const cache = await create('192.0.2.1:6379', {
+      Name: 'cache',
+      User: 'svc',
+      Password: 'a secret',
+    });
+    await cache.getByLabel('Kind').selectOption('redis');
+    await assertClean(view, 'the form of a check');
+    await cache.getByRole('button', { name: 'Watch an address' }).click();
+    await page.getByRole('row', { name: /cache/ }).first().waitFor();
+    const { kind, username, has_password: hasPassword } = await made('cache');
+    assert.deepEqual([kind, username, hasPassword], ['redis', 'svc', true]);
+    await page.goto(`${house.url}/ui/checks/cache`);
+    await page.getByText('svc, with a password').waitFor();
+
+    const shop = await create('http://192.0.2.1/health', {
+      Name: 'behind-proxy',
+      'HTTP headers': 'Authorization: Bearer abc:def\nX-Probe: svc',
+      Proxy: 'http://192.0.2.2:3128',
+    });
+    await shop.getByRole('button', { name: 'Watch an address' }).click();
+    await page
+      .getByRole('row', { name: /behind-proxy/ })
+      .first()
+      .waitFor();
+    const { proxy, header_names: headers } = await made('behind-proxy');
+    assert.deepEqual([proxy, headers], ['http://192.0.2.2:3128', ['Authorization', 'X-Probe']]);
+    await page.goto(`${house.url}/ui/checks/behind-proxy`);
+    await page.getByText('http://192.0.2.2:3128').waitFor();
+    await view.context.close();
+    return undefined;
+  },
+);

@@ -6,6 +6,9 @@ export interface Check {
   readonly interval_s: number;
   readonly places: readonly string[];
   readonly conditions: readonly string[];
+  readonly username?: string;
+  readonly has_password: boolean;
+  readonly proxy?: string;
   readonly group: string;
   readonly badge: boolean;
   readonly paused: boolean;

@@ -37,6 +37,8 @@ export function CheckDetail({ name }: { readonly name: string }) {
           [text.target, check.target],
           [text.every, say(text.seconds, { number: check.interval_s })],
           [text.conditions, check.conditions.join('; ')],
+          [text.username, loginOf(check)],
+          [text.proxy, check.proxy ?? text.noProxy],
           [text.group, check.group === '' ? text.noGroup : check.group],
           [text.badge, <Badge name={name} isPublic={check.badge} />],
           [text.lastDay, <Hours hours={check.hours} />],
@@ -116,6 +118,14 @@ function Actions({ check, path, reload }: ActionsProps) {
     </>
   );
 }
+
+/** Who logs in; a password is never shown, only whether there is one. */
+const loginOf = ({ username, has_password: hasPassword }: Check): string =>
+  username === undefined
+    ? text[hasPassword ? 'onlyPassword' : 'noLogin']
+    : hasPassword
+      ? say(text.withPassword, { user: username })
+      : username;
 
 /** Address of the badge, which anybody may see. */
 function Badge({ name, isPublic }: { readonly name: string; readonly isPublic: boolean }) {

@@ -1,14 +1,11 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, usePlace } from '../../browser/location.ts';
 import { moment } from '../../text/format.ts';
 import { checks as text } from '../../text/english/watch/checks.ts';
 import { say } from '../../text/words.ts';
-import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
-import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
@@ -16,8 +13,8 @@ import type { Check, Reading } from './check.ts';
 import { CheckDetail } from './detail.tsx';
 import { Groups } from './groups.tsx';
 import { Hours } from './hours.tsx';
+import { NewCheck } from './new-check.tsx';
 import { Objectives } from './objectives.tsx';
-import { Places } from './places.tsx';
 import { tones } from './tones.ts';
 
 /** Addresses that are watched, or one of them. */
@@ -99,86 +96,3 @@ const firstExpiry = (readings: readonly Reading[]): string => {
     .flatMap((at) => (typeof at === 'string' ? [Date.parse(at)] : []));
   return times.length === 0 ? '–' : moment(Math.min(...times), Date.now());
 };
-
-interface NewCheckProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-/** Needs an address and nothing else. */
-function NewCheck({ onClose, onDone }: NewCheckProps) {
-  const [target, setTarget] = useState('');
-  const [name, setName] = useState('');
-  const [places, setPlaces] = useState('');
-  const [conditions, setConditions] = useState('');
-  const [interval, setInterval] = useState('');
-  const [group, setGroup] = useState('');
-  const [hasMore, setMore] = useState(false);
-  const [readings, setReadings] = useState<readonly Reading[]>();
-  const draft = {
-    target: target.trim(),
-    ...(places.trim() !== '' && { places: split(places, ',') }),
-    ...(conditions.trim() !== '' && { conditions: split(conditions, '\n') }),
-    ...(group.trim() !== '' && { group: group.trim() }),
-    ...(interval !== '' && { interval_s: Number(interval) }),
-  };
-  const look = async (): Promise<void> =>
-    setReadings(
-      (await api.post<{ readonly readings: readonly Reading[] }>('/checks/try', draft)).readings,
-    );
-  const create = async (): Promise<void> => {
-    await api.post('/checks', { ...draft, ...(name !== '' && { name }) });
-    tell(text.added);
-    onDone();
-    onClose();
-  };
-  return (
-    <Dialog title={text.add} onClose={onClose}>
-      <Form submit={text.add} onSubmit={create} onCancel={onClose}>
-        <TextField
-          label={text.target}
-          value={target}
-          onInput={setTarget}
-          hint={text.targetHint}
-          mono
-          required
-          autoFocus
-        />
-        {hasMore ? (
-          <>
-            <TextField label={text.name} value={name} onInput={setName} hint={text.nameHint} />
-            <TextField label={text.group} value={group} onInput={setGroup} hint={text.groupHint} />
-            <TextField
-              label={text.places}
-              value={places}
-              onInput={setPlaces}
-              hint={text.placesHint}
-              mono
-            />
-            <TextField
-              label={text.conditions}
-              value={conditions}
-              onInput={setConditions}
-              hint={text.conditionsHint}
-              rows={3}
-              mono
-            />
-            <TextField label={text.interval} value={interval} onInput={setInterval} type="number" />
-          </>
-        ) : (
-          <Button kind="quiet" onClick={() => setMore(true)}>
-            {text.more}
-          </Button>
-        )}
-        <Button onClick={() => void attempt(look)}>{text.try}</Button>
-        {readings && <Places readings={readings} />}
-      </Form>
-    </Dialog>
-  );
-}
-
-const split = (value: string, mark: string): readonly string[] =>
-  value
-    .split(mark)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
