@@ -36,6 +36,7 @@ const ofUser = [
   'knowledge:*',
   'skill:*',
   'monitor:*',
+  'check:*',
 ];
 
 const nobody = (audience: string): Expected => (audience === 'public' ? 'open' : 401);
