@@ -91,11 +91,10 @@ export class Checks {
     const { tables, clock, secrets, watch } = this.#parts;
     const check = await tables.write(async (tx) => {
       const store = checkStore(tx);
-      const all = await store.all();
-      if (all.some((row) => row.name === name)) {
+      if ((await store.find(name)) !== undefined) {
         throw errors.taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
       }
-      if (all.length >= maxChecks) {
+      if ((await store.count()) >= maxChecks) {
         throw errors.too_many({ max: maxChecks });
       }
       const now = Math.floor(clock.now());

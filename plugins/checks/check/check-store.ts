@@ -57,6 +57,14 @@ export const checkStore = (db: Tables<CheckTables>['read']) => ({
   find: (name: string): Promise<CheckRow | undefined> =>
     db.selectFrom('checks_checks').selectAll().where('name', '=', name).executeTakeFirst(),
 
+  count: async (): Promise<number> => {
+    const { count } = await db
+      .selectFrom('checks_checks')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  },
+
   insert: (row: Insertable<CheckTables['checks_checks']>): Promise<CheckRow> =>
     db.insertInto('checks_checks').values(row).returningAll().executeTakeFirstOrThrow(),
 
