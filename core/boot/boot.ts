@@ -154,9 +154,9 @@ async function build(options: BootOptions, takeDown: TakeDown) {
     coreSettings,
   );
   performance.mark('boot: settings and manifests');
-  const data = await openData(base, options, takeDown);
-  performance.mark('boot: storage');
   const sources = options.sources ?? pluginSources(product, base.dataDir);
+  const data = await openData(base, { ...options, sources }, takeDown);
+  performance.mark('boot: storage');
   const hosting = openHost({ ...base, ...data, sources }, takeDown);
   const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
   const parts: Parts = { ...base, ...data, ...hosting, http };

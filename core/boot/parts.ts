@@ -35,6 +35,7 @@ import { type Base, healthOf, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
 import { errors } from './errors.ts';
+import { firstTables } from './first-tables.ts';
 import { hostPorts } from './lent.ts';
 import { startThread } from './product-thread.ts';
 import { installation } from './settings/product.ts';
@@ -50,13 +51,14 @@ export interface Data {
 }
 
 interface DataOptions {
+  readonly sources: PluginSources;
   readonly safeguard?: (dataDir: string, databaseUrl: string | undefined) => Safeguard;
   readonly disk?: DiskLimits;
 }
 
 export async function openData(
   base: Base,
-  { safeguard, disk = {} }: DataOptions,
+  { sources, safeguard, disk = {} }: DataOptions,
   takeDown: TakeDown,
 ): Promise<Data> {
   const { product, clock, ids, settings, dataDir, logs } = base;
@@ -70,6 +72,7 @@ export async function openData(
     startWriter: (workerData) => startThread(product, writerEntry(), workerData),
     safeguard: safeguard?.(dataDir, databaseUrl === '' ? undefined : databaseUrl),
     databaseUrl,
+    beginnings: () => firstTables(base, sources),
     disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
     ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),

@@ -7,6 +7,7 @@ export { lentLater, lentNames, type SharedModules } from './code/shared.ts';
 export type { PluginReport } from './explain.ts';
 export { folderInMemory, folderOnDisk, type PluginFolder } from './folder/folder.ts';
 export { discover } from './folder/discover.ts';
+export { migrationsOf } from './folder/migrations-of.ts';
 export { PluginHost } from './host.ts';
 export type {
   HostMemory,

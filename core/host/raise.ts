@@ -18,10 +18,11 @@ import {
 import { compile, type Compiled } from './code/compile.ts';
 import { evaluate } from './code/evaluate.ts';
 import { packLoader } from './plan.ts';
-import type { HostPorts, Migration } from './context/ports.ts';
+import type { HostPorts } from './context/ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
 import { lentTo } from './code/shared.ts';
 import { verifyHeld } from './folder/held-files.ts';
+import { migrationsOf } from './folder/migrations-of.ts';
 import { verifyIntegrity } from './folder/verify-integrity.ts';
 
 /** Dependencies of raising a generation. */
@@ -197,13 +198,7 @@ async function migrate(
   if (manifest.kind === 'pack') {
     return;
   }
-  const migrations: Migration[] = record.folder
-    .files()
-    .filter((name) => /^migrations\/[^/]+\.sql$/.test(name))
-    .map((name) => ({
-      name: name.slice('migrations/'.length),
-      sql: record.folder.read(name)!.toString('utf8'),
-    }));
+  const migrations = migrationsOf(record.folder);
   if (migrations.length > 0 || manifest.sealed.length > 0) {
     await ports.migrate(manifest, migrations);
   }

@@ -5,24 +5,22 @@ import type { Worker } from 'node:worker_threads';
 import { type Clock, type Logger, timestamp } from '../sdk/index.ts';
 import { markClean, recover } from './disk/clean-stop.ts';
 import { lossReport } from './disk/damaged-log.ts';
-import {
-  type Engine,
-  type EngineLimits,
-  type Place,
-  type Relation,
-  relationsText,
-  type Schema,
-} from './engine/engine.ts';
+import type { Engine, EngineLimits, Place } from './engine/engine.ts';
 import { errors } from './errors.ts';
+import { type Beginning, layFirstFile } from './first-file.ts';
 import { ReadConnections } from './sqlite/readers.ts';
+import { schemaOf } from './sqlite/schema.ts';
 import { WriterThread } from './sqlite/writer-thread.ts';
 
 export const databaseName = 'svc.db';
 
 interface FileOptions {
   readonly dataDir: string;
+  readonly appVersion: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Tables that a new file begins with. */
+  readonly beginnings: () => readonly Beginning[];
   /** Runs `sqlite/writer-worker.ts`. */
   readonly startWriter: (workerData: unknown) => Worker;
   /** The SQLite addon as a file, for the single binary. */
@@ -37,10 +35,12 @@ export function fileIn(options: FileOptions): Place {
 
 async function openFile(
   file: string,
-  { dataDir, clock, log, startWriter, nativeBinding }: FileOptions,
+  options: FileOptions,
   { reads, stallMs, onFailure }: EngineLimits,
 ): Promise<Engine> {
+  const { dataDir, clock, log, startWriter, nativeBinding } = options;
   refuseMoved(file);
+  await layFirstFile(file, options);
   const lost = recover(dataDir, file, { nativeBinding });
   if (lost !== undefined) {
     log.error({ event: 'storage.log_damaged', file }, lost.sentence);
@@ -55,7 +55,7 @@ async function openFile(
   return {
     writer,
     readers,
-    schema: schemaOf(readers),
+    schema: schemaOf(readers.connection),
     complaint: () => lossReport(file, lost),
     async close() {
       readers.close();
@@ -74,15 +74,3 @@ function refuseMoved(file: string): void {
     throw errors.moved({ file, mark, to: readFileSync(mark, 'utf8').trim() });
   }
 }
-
-/** The file knows its tables itself. */
-const schemaOf = ({ connection }: ReadConnections): Schema => ({
-  connection,
-  async carryOut(statements, query) {
-    for (const { text } of statements) {
-      await query(text);
-    }
-    return (await query(relationsText)).rows as Relation[];
-  },
-  async refresh() {},
-});

@@ -14,4 +14,5 @@ export { loadMigrations, type Migration, onlyAdds, scripts } from './migration-t
 export { onlyDeclared } from './sealed-columns.ts';
 export { sqliteCode } from './sqlite/trouble.ts';
 export { databaseName } from './file.ts';
+export type { Beginning } from './first-file.ts';
 export { openStorage, type Storage, type StorageOptions } from './storage.ts';

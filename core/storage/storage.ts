@@ -26,6 +26,7 @@ import { Ownership } from './ownership.ts';
 import { Seals } from './seal.ts';
 import { SealedColumns } from './sealed-columns.ts';
 import { fileIn } from './file.ts';
+import type { Beginning } from './first-file.ts';
 import { TableAccess } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
 
@@ -43,6 +44,8 @@ export interface StorageOptions {
   readonly nativeBinding?: string | undefined;
   /** Migrations of the host's tables; default: the folder next to this file. */
   readonly coreMigrations?: readonly Migration[];
+  /** Tables of plugins that a new file begins with. */
+  readonly beginnings?: () => readonly Beginning[];
   /** Keys that seal secrets, newest last, on top of those in the data folder. */
   readonly secretKeys?: readonly string[];
   /** Address at which this process listens, for a second one that is refused. */
@@ -90,7 +93,16 @@ async function openParts(
 
   const lock = new DataLock(dataDir, { ...options, now });
   onFailure(() => lock.release());
-  const place = await placeOf(options);
+  const coreMigrations =
+    options.coreMigrations ??
+    loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url)));
+  const place = await placeOf({
+    ...options,
+    beginnings: () => [
+      { owner: 'core', migrations: coreMigrations },
+      ...(options.beginnings?.() ?? []),
+    ],
+  });
   const ring = new KeyRing(dataDir, options.secretKeys, place.existed);
   const { stallMs } = writes;
   const engine = await place.open({
@@ -116,11 +128,7 @@ async function openParts(
     appVersion,
     safeguard: place.existed ? options.safeguard : undefined,
   });
-  await migrator.migrate(
-    'core',
-    options.coreMigrations ??
-      loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))),
-  );
+  await migrator.migrate('core', coreMigrations);
 
   const core = access.of<CoreTables>('core');
   const columns = new SealedColumns(core, schema.connection, ownership);
@@ -150,7 +158,9 @@ async function openParts(
 }
 
 /** Postgres is loaded only where it is used. */
-async function placeOf(options: StorageOptions): Promise<Place> {
+async function placeOf(
+  options: StorageOptions & Required<Pick<StorageOptions, 'beginnings'>>,
+): Promise<Place> {
   const { databaseUrl = '', nativeBinding, log } = options;
   if (databaseUrl === '') {
     return fileIn(options);

@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Puts `text` into `file` so that a crash at any moment leaves the old content or the new, never a part. */
-export function writeDurably(file: string, text: string, mode = 0o600): void {
+/** Puts `content` into `file` so that a crash at any moment leaves the old one or the new, never a part. */
+export function writeDurably(file: string, content: string | Buffer, mode = 0o600): void {
   const draft = `${file}.tmp`;
   rmSync(draft, { force: true });
   const descriptor = openSync(draft, 'wx', mode);
   try {
-    writeFileSync(descriptor, text);
+    writeFileSync(descriptor, content);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

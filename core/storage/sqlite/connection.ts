@@ -27,12 +27,15 @@ const settings = [
   'cache_size = -4000',
 ];
 
+/** Emptied pages can be returned to the disk; that is decided when the file is made. */
+export const madeWith = 'auto_vacuum = INCREMENTAL';
+
 /**
  * Settings that acknowledged writes rely on: the log is synced at each commit, and never left to
- * grow. Emptied pages can be returned to the disk; that is decided when the file is made.
+ * grow.
  */
 const writerSettings = [
-  'auto_vacuum = INCREMENTAL',
+  madeWith,
   'journal_mode = WAL',
   'synchronous = FULL',
   'wal_autocheckpoint = 1000',
