@@ -27,6 +27,11 @@ export function shellOf({ environment }: Pick<Call, 'environment'>): Shell {
     running: async () => runningSvc(await dataDir()),
     connect,
     progress: withProgress,
+    readTables: async (file, wanted) => {
+      const { readForeignFile } = await import('../upkeep/foreign-file.ts');
+      const { embedded } = await currentProduct();
+      return readForeignFile(file, wanted, embedded?.nativeBinding);
+    },
     askEmpty: async (plugins, ask, options) =>
       await (await import('../serve/small-svc.ts')).askEmptySvc(plugins, ask, options),
     askCopy: async (plugin, ask) =>

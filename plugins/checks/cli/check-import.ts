@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import {
   asFailure,
@@ -15,6 +15,7 @@ import { fromBlackbox } from './import/blackbox.ts';
 import { fromGatus } from './import/gatus.ts';
 import { fromHealthchecks } from './import/healthchecks.ts';
 import { fromKuma } from './import/kuma.ts';
+import { kumaBackupOf } from './import/kuma-file.ts';
 import { type Draft, type Fields, isFields, type Taken } from './import/taken.ts';
 
 export const command: Command = {
@@ -25,13 +26,14 @@ export const command: Command = {
     ...clientOptions,
   },
   about:
-    'Reads a backup of Uptime Kuma (JSON), a configuration of Gatus, the list of checks of healthchecks.io (JSON), or a configuration of Prometheus with the modules of blackbox_exporter. Shows what would be created and what would be left out; --apply creates it.',
-  example: 'svc check import kuma-backup.json --apply',
+    'Reads a backup (JSON) or the database (kuma.db) of Uptime Kuma, a configuration of Gatus, the list of checks of healthchecks.io (JSON), or a configuration of Prometheus with the modules of blackbox_exporter. Shows what would be created and what would be left out; --apply creates it.',
+  example: 'svc check import kuma.db --apply',
 
   async run(call, shell) {
     const modules = call.value('modules');
+    const path = call.operand(0);
     const taken = takenFrom(
-      fileOf(call.operand(0)),
+      isDatabase(path) ? await kumaBackupOf(shell, path) : fileOf(path),
       modules === undefined ? undefined : fileOf(modules),
     );
     const plan = [
@@ -42,10 +44,10 @@ export const command: Command = {
     const made: { readonly name: string; readonly text: string }[] = [];
     if (call.has('apply')) {
       const client = await openClient(call, shell);
-      for (const { path, draft } of plan) {
+      for (const { path: route, draft } of plan) {
         const name = String(draft['name']);
         try {
-          const { url } = await client.post<{ readonly url?: string }>(path, draft);
+          const { url } = await client.post<{ readonly url?: string }>(route, draft);
           made.push({ name, text: url ?? summaryOf(draft) });
         } catch (error) {
           left.push({ name, why: messageOf(asFailure(error)) });
@@ -96,13 +98,34 @@ function takenFrom(file: Fields, modules: Fields | undefined): Taken {
   );
 }
 
+const databaseMark = Buffer.from('SQLite format 3\0');
+
+/** Tells by its first bytes whether a file is a database. */
+function isDatabase(path: string): boolean {
+  const start = Buffer.alloc(databaseMark.length);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, start);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  return start.equals(databaseMark);
+}
+
+const unreadable = (path: string, error: unknown): Error =>
+  usageFailure(`${path} cannot be read: ${messageOf(error)}`);
+
 /** JSON is YAML as well. */
 function fileOf(path: string): Fields {
   let file: unknown;
   try {
     file = parseForeignYaml(readFileSync(path, 'utf8'), { merge: true });
   } catch (error) {
-    throw usageFailure(`${path} cannot be read: ${messageOf(error)}`);
+    throw unreadable(path, error);
   }
   if (!isFields(file)) {
     throw usageFailure(`${path} has no settings in it`);

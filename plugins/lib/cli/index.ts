@@ -29,6 +29,6 @@ export {
 } from './profiles.ts';
 export { openQuestions, type Questions } from './questions.ts';
 export { type RunningSvc, runningSvc } from './running.ts';
-export type { Serving, Shell, Stoppable } from './shell.ts';
+export type { Serving, Shell, SqliteTable, Stoppable } from './shell.ts';
 export { sizeOf } from './size.ts';
 export { spanOf } from './span.ts';

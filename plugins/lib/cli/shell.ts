@@ -34,6 +34,14 @@ export interface Shell {
    * unchanged.
    */
   askCopy<T>(plugin: string, ask: (client: ApiClient) => Promise<T>): Promise<T>;
+  /**
+   * Reads these columns of tables of an SQLite file that another program wrote, without changing
+   * it; tables and columns that the file does not have are absent.
+   */
+  readTables(
+    file: string,
+    wanted: Readonly<Record<string, readonly string[]>>,
+  ): Promise<ReadonlyMap<string, SqliteTable>>;
   /** Starts all of svc in this process, with nothing but these variables of the environment. */
   serve(environment: Readonly<Record<string, string>>): Promise<Serving>;
   /** Starts something and keeps it until a signal stops it, in order; resolves with the exit code. */
@@ -41,6 +49,12 @@ export interface Shell {
     start: () => Promise<R>,
     opened: (running: R) => void,
   ): Promise<ExitCode>;
+}
+
+/** A table of a file that another program wrote. */
+export interface SqliteTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface Stoppable {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
+import Database from 'better-sqlite3';
 import { startTestHost } from 'svc/testing';
 
 import { svc } from '../../cli/launcher.ts';
@@ -93,6 +94,44 @@ const kumaMonitors = (): readonly object[] => [
   ),
 ];
 
+/**
+ * Makes a database as Uptime Kuma 1.23 has it after its public migrations (db/old_migrations), with the
+ * columns that those of 2.0 add (db/knex_migrations), of which the last ones are of later versions.
+ */
+function kumaDatabase(path: string, monitors: readonly object[]): void {
+  const database = new Database(path);
+  database.pragma('journal_mode = WAL');
+  database.exec(`
+    CREATE TABLE notification (id INTEGER PRIMARY KEY AUTOINCREMENT, name VARCHAR(255), active BOOLEAN DEFAULT 1 NOT NULL, user_id INTEGER, is_default BOOLEAN DEFAULT 0 NOT NULL, config TEXT);
+    INSERT INTO notification (name, config) VALUES ('chat', '{"token": "c-7Q"}');
+    CREATE TABLE monitor (
+      id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, name VARCHAR(150), active BOOLEAN DEFAULT 1 NOT NULL, user_id INTEGER,
+      interval INTEGER DEFAULT 20 NOT NULL, url TEXT, type VARCHAR(20), weight INTEGER DEFAULT 2000, hostname VARCHAR(255), port INTEGER,
+      created_date DATETIME DEFAULT (DATETIME('now')) NOT NULL, keyword VARCHAR(255), maxretries INTEGER DEFAULT 0 NOT NULL,
+      ignore_tls BOOLEAN DEFAULT 0 NOT NULL, upside_down BOOLEAN DEFAULT 0 NOT NULL, maxredirects INTEGER DEFAULT 10 NOT NULL,
+      accepted_statuscodes_json TEXT DEFAULT '["200-299"]' NOT NULL, dns_resolve_type VARCHAR(5), dns_resolve_server VARCHAR(255),
+      retry_interval INTEGER DEFAULT 0 NOT NULL, push_token VARCHAR(32), method TEXT DEFAULT 'GET' NOT NULL, body TEXT, headers TEXT,
+      basic_auth_user TEXT, basic_auth_pass TEXT, proxy_id INTEGER, mqtt_topic TEXT, mqtt_username VARCHAR(255), mqtt_password VARCHAR(255),
+      database_connection_string VARCHAR(2000), database_query TEXT, auth_method VARCHAR(250), grpc_url VARCHAR(255),
+      grpc_service_name VARCHAR(255), grpc_enable_tls BOOLEAN DEFAULT 0 NOT NULL, radius_password VARCHAR(255), parent INTEGER,
+      invert_keyword BOOLEAN DEFAULT 0 NOT NULL, json_path TEXT, expected_value VARCHAR(255), timeout DOUBLE DEFAULT 0 NOT NULL,
+      json_path_operator VARCHAR(255), conditions TEXT DEFAULT '[]' NOT NULL, smtp_security VARCHAR(255), ws_subprotocol VARCHAR(255) DEFAULT '' NOT NULL,
+      ip_family VARCHAR(4), bearer_token TEXT
+    )`);
+  for (const { accepted_statuscodes: codes, ...monitor } of monitors as readonly Shown[]) {
+    const row: Shown = { ...monitor, accepted_statuscodes_json: JSON.stringify(codes) };
+    const columns = Object.keys(row).map((name) =>
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    );
+    database
+      .prepare(
+        `INSERT INTO monitor (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      )
+      .run(...Object.values(row));
+  }
+  database.close();
+}
+
 const gatus = `
 endpoints:
   - {name: front, group: core, url: "https://192.0.2.1/health", interval: 5m, headers: {X-Probe: h-7Q},
@@ -116,7 +155,7 @@ test('files of other monitors become checks and heartbeats, and what does not is
       ...['--url', house.url, '--token', house.token],
     ]);
     assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
-    return outcome.json<{ data: Answer }>().data ?? outcome.json<Answer>();
+    return outcome.json<Answer>();
   };
   const check = (name: string): Promise<Shown> =>
     house.json(`/api/v1/checks/${encodeURIComponent(name)}`);
@@ -128,7 +167,10 @@ test('files of other monitors become checks and heartbeats, and what does not is
   const preview = await run(kuma);
   assert.deepEqual([preview.created.length, preview.planned.length], [0, 97]);
   assert.equal((await house.json('/api/v1/checks')).items.length, 0);
-  const taken = await run(kuma, '--apply');
+  const database = write('kuma.db', '');
+  kumaDatabase(database, kumaMonitors());
+  assert.deepEqual(await run(database), preview);
+  const taken = await run(database, '--apply');
   assert.equal(taken.created.length, 97);
   assert.deepEqual(
     taken.left.map(({ name, why }) => `${name}: ${why}`),
@@ -162,9 +204,9 @@ test('files of other monitors become checks and heartbeats, and what does not is
     '[BODY].state == ok',
   ]);
   assert.equal((await check('Monitor 4'))['state'], 'paused');
-  const database = await check('Monitor 8');
+  const shop = await check('Monitor 8');
   assert.deepEqual(
-    [database['kind'], database['target'], database['username'], database['has_password']],
+    [shop['kind'], shop['target'], shop['username'], shop['has_password']],
     ['postgres', 'postgres://192.0.2.4:5432/shop', 'app', true],
   );
   assert.deepEqual((await check('Monitor 13'))['conditions'], ['[STATUS] == any(200, 404)']);
@@ -237,5 +279,40 @@ test('files of other monitors become checks and heartbeats, and what does not is
   assert.deepEqual(
     [nightly.cron, nightly.time_zone, nightly.grace_s],
     ['15 2 * * *', 'Europe/Berlin', 3_600],
+  );
+});
+
+test('what only newer versions of Uptime Kuma store is taken from their database, or named', async (t) => {
+  const write = files(t);
+  const run = async (path: string) => await svc(['check', 'import', path, '--json']);
+  const path = write('kuma.db', '');
+  kumaDatabase(path, [
+    monitor(1, { type: 'group', name: 'Outer', active: 0 }),
+    monitor(2, { type: 'group', name: 'Inner', parent: 1 }),
+    monitor(3, { type: 'ping', hostname: '192.0.2.3', parent: 2, ipFamily: 'ipv4' }),
+    monitor(4, { type: 'websocket-upgrade', url: 'wss://192.0.2.4/live' }),
+    monitor(5, { type: 'dns', hostname: 'example.org', conditions: '[{"type": "expression"}]' }),
+    monitor(6, { type: 'http', url: 'https://192.0.2.5/', accepted_statuscodes: ['2xx'] }),
+    monitor(7, { type: 'mongodb', databaseConnectionString: 'mongodb://192.0.2.6' }),
+  ]);
+  const { planned, left } = (await run(path)).json<Answer>();
+  assert.deepEqual(planned, ['Inner Monitor 3', 'Monitor 4', 'Monitor 5', 'Monitor 6']);
+  assert.deepEqual(
+    left.map(({ name, why }) => `${name}: ${why}`),
+    [
+      'Monitor 5: its conditions; write them as conditions of svc',
+      'Monitor 6: its status codes 2xx',
+      'Monitor 7: svc has no check for monitors of type mongodb',
+      'notifications: 1 channels; set them up in svc',
+    ],
+  );
+
+  const other = write('other.db', '');
+  new Database(other).exec('CREATE TABLE monitor (id INTEGER, title TEXT)').close();
+  const refused = await run(other);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.stderr + refused.stdout,
+    /other\.db is a database, but not that of Uptime Kuma/,
   );
 });

@@ -15,17 +15,33 @@ import {
 export function fromKuma(file: Fields): Taken {
   const collection = new Collection();
   const monitors = listOf(file['monitorList']);
-  const groups = new Map(monitors.map((monitor) => [monitor['id'], textOf(monitor['name'])]));
+  const groups = new Map(monitors.map((monitor) => [monitor['id'], monitor]));
   for (const monitor of monitors) {
     const own = textOf(monitor['name']) ?? `monitor ${String(monitor['id'])}`;
-    const group = groups.get(monitor['parent']);
-    takeMonitor(group === undefined ? own : `${group} ${own}`, monitor, collection);
+    const group = textOf(groups.get(monitor['parent'])?.['name']);
+    takeMonitor(
+      group === undefined ? own : `${group} ${own}`,
+      { ...monitor, active: !isResting(monitor, groups) },
+      collection,
+    );
   }
   const notifications = listOf(file['notificationList']);
   if (notifications.length > 0) {
     collection.leave('notifications', `${notifications.length} channels; set them up in svc`);
   }
   return collection.taken;
+}
+
+/** A group that is paused pauses its members, and theirs. */
+function isResting(monitor: Fields, groups: ReadonlyMap<unknown, Fields>): boolean {
+  const above = new Set<Fields>();
+  for (let at: Fields | undefined = monitor; at && !above.has(at); at = groups.get(at['parent'])) {
+    if (isOff(at['active'])) {
+      return true;
+    }
+    above.add(at);
+  }
+  return false;
 }
 
 function takeMonitor(name: string, monitor: Fields, collection: Collection): void {
@@ -48,35 +64,42 @@ function takeMonitor(name: string, monitor: Fields, collection: Collection): voi
     collection.leave(name, `svc has no check for monitors of type ${type || 'unknown'}`);
     return;
   }
-  if (monitor['upsideDown'] === true || monitor['upsideDown'] === 1) {
+  if (isOn(monitor['upsideDown'])) {
     collection.leave(name, 'it is upside down: up while its address does not answer');
     return;
   }
   const { left = [], ...draft } = kind(monitor);
   left.forEach((why) => collection.leave(name, why));
+  if (Array.isArray(monitor['conditions']) && monitor['conditions'].length > 0) {
+    collection.leave(name, 'its conditions; write them as conditions of svc');
+  }
   const timeout = numberOf(monitor['timeout']);
-  const isInsecure = monitor['ignoreTls'] === true || monitor['ignoreTls'] === 1;
-  const isPaused = monitor['active'] === false || monitor['active'] === 0;
+  const family = families[textOf(monitor['ipFamily']) ?? ''];
   collection.check(name, {
     ...draft,
     interval_s: interval,
     retries: within(numberOf(monitor['maxretries']) ?? 0, 0, 5),
     ...(timeout !== undefined && timeout > 0 && { timeout_s: within(timeout, 1, 60) }),
-    ...(isInsecure && httpTypes.includes(type) && { insecure: true }),
-    ...(isPaused && { paused: true }),
+    ...(isOn(monitor['ignoreTls']) && httpTypes.includes(type) && { insecure: true }),
+    ...(family !== undefined && { ip: family }),
+    ...(isOff(monitor['active']) && { paused: true }),
   });
 }
 
+const isOff = (value: unknown): boolean => value === false || value === 0;
+const isOn = (value: unknown): boolean => value === true || value === 1;
+
 type Kind = (monitor: Fields) => Draft & { readonly left?: readonly string[] };
 
+const families: Readonly<Record<string, string>> = { ipv4: '4', ipv6: '6' };
 const httpTypes = ['http', 'keyword', 'json-query'];
 
 const kinds: Readonly<Record<string, Kind>> = {
   http: (monitor) => httpDraft(monitor, []),
   keyword: (monitor) => {
-    const isInverted = monitor['invertKeyword'] === true || monitor['invertKeyword'] === 1;
     const keyword = textOf(monitor['keyword']) ?? '';
-    return httpDraft(monitor, [`[BODY] ${isInverted ? '!=' : '=='} pat(*${keyword}*)`]);
+    const comparison = isOn(monitor['invertKeyword']) ? '!=' : '==';
+    return httpDraft(monitor, [`[BODY] ${comparison} pat(*${keyword}*)`]);
   },
   'json-query': (monitor) => {
     const path = /^\$?\.?((?:[\w-]+|\[\d+\])(?:\.[\w-]+|\[\d+\])*)$/.exec(
@@ -84,14 +107,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     )?.[1];
     const operator = textOf(monitor['jsonPathOperator']) ?? '==';
     const isKnown = path !== undefined && ['==', '!=', '<', '<=', '>', '>='].includes(operator);
-    return isKnown
-      ? httpDraft(monitor, [
-          `[BODY]${path.startsWith('[') ? '' : '.'}${path} ${operator} ${String(monitor['expectedValue'])}`,
-        ])
-      : {
-          ...httpDraft(monitor, []),
-          left: ['its JSON query is an expression; add a condition such as [BODY].status == ok'],
-        };
+    if (isKnown) {
+      return httpDraft(monitor, [
+        `[BODY]${path.startsWith('[') ? '' : '.'}${path} ${operator} ${String(monitor['expectedValue'])}`,
+      ]);
+    }
+    const { left = [], ...draft } = httpDraft(monitor, []);
+    const why = 'its JSON query is an expression; add a condition such as [BODY].status == ok';
+    return { ...draft, left: [...left, why] };
   },
   port: (monitor) => ({ kind: 'tcp', target: hostPort(monitor) }),
   ping: ({ hostname }) => ({ kind: 'ping', target: textOf(hostname) ?? '' }),
@@ -107,13 +130,19 @@ const kinds: Readonly<Record<string, Kind>> = {
     target: `${monitor['smtpSecurity'] === 'secure' ? 'smtps' : 'smtp'}://${hostPort(monitor, 25)}`,
     ...(monitor['smtpSecurity'] === 'starttls' && { tls: 'required' }),
   }),
+  'websocket-upgrade': ({ url, wsSubprotocol: subprotocol }) => ({
+    target: textOf(url) ?? '',
+    ...(textOf(subprotocol) !== undefined && {
+      headers: { 'Sec-WebSocket-Protocol': textOf(subprotocol) },
+    }),
+  }),
   mqtt: (monitor) => ({
     target: `mqtt://${hostPort({ ...monitor, hostname: textOf(monitor['hostname'])?.replace(/^mqtts?:\/\//, '') }, 1883)}`,
     ...login(textOf(monitor['mqttUsername']), textOf(monitor['mqttPassword'])),
     left: ['the topic that it waits for; svc connects and leaves'],
   }),
   'grpc-keyword': ({ grpcUrl, grpcServiceName: service, grpcEnableTls: tls }) => ({
-    target: `${tls === true || tls === 1 ? 'grpcs' : 'grpc'}://${(textOf(grpcUrl) ?? '').replace(/^\w+:\/\//, '')}${textOf(service) === undefined ? '' : `/${textOf(service)}`}`,
+    target: `${isOn(tls) ? 'grpcs' : 'grpc'}://${(textOf(grpcUrl) ?? '').replace(/^\w+:\/\//, '')}${textOf(service) === undefined ? '' : `/${textOf(service)}`}`,
     left: ['its method and keyword; svc asks for the health of the service'],
   }),
   postgres: (monitor) => databaseDraft(monitor, true),
@@ -136,11 +165,13 @@ function databaseDraft(monitor: Fields, hasQuery: boolean): ReturnType<Kind> {
     return { target: text, left: ['its connection string is no URL'] };
   }
   const url = new URL(text);
-  const [username, password] = [url.username, url.password].map((part) => decodeURIComponent(part));
+  const [username, written] = [url.username, url.password].map((part) => decodeURIComponent(part));
+  // That of MySQL is in a field that was made for RADIUS.
+  const password = written || textOf(monitor['radiusPassword']);
   const query = textOf(monitor['databaseQuery']);
   return {
     target: `${url.protocol}//${url.host}${url.protocol.startsWith('redis') ? '' : url.pathname}`,
-    ...login(username || undefined, password || undefined),
+    ...login(username || undefined, password),
     ...(hasQuery && query !== undefined && { send: query }),
     ...(!hasQuery && query !== undefined && { left: ['its query; svc sends a ping'] }),
   };
@@ -154,8 +185,10 @@ function httpDraft(monitor: Fields, more: readonly string[]): ReturnType<Kind> {
   const body = textOf(monitor['body']);
   const redirects = numberOf(monitor['maxredirects']);
   const auth = textOf(monitor['authMethod']);
+  const token = textOf(monitor['bearer_token']);
   const all = {
     ...headers,
+    ...(auth === 'bearer' && token !== undefined && { authorization: `Bearer ${token}` }),
     ...(user !== undefined && {
       authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`,
     }),
@@ -170,7 +203,9 @@ function httpDraft(monitor: Fields, more: readonly string[]): ReturnType<Kind> {
     left: [
       ...left,
       ...(problem === undefined ? [] : [problem]),
-      ...(auth !== undefined && auth !== 'basic' ? [`its login by ${auth}`] : []),
+      ...(auth !== undefined && !['basic', 'bearer'].includes(auth)
+        ? [`its login by ${auth}`]
+        : []),
       ...(numberOf(monitor['proxyId']) === undefined ? [] : ['its proxy']),
     ],
   };
@@ -186,22 +221,26 @@ function codesOf(texts: readonly string[]): {
     .filter((found) => found !== null)
     .map(([, from, to]) => [Number(from), Number(to ?? from)] as const)
     .toSorted(([a], [b]) => a - b);
+  const odd = texts.filter((text) => !/^\d{3}(?:-\d{3})?$/.test(text));
+  const unread = odd.length === 0 ? [] : [`its status codes ${odd.join(', ')}`];
   const [first] = ranges;
   if (first === undefined) {
-    return { conditions: ['[STATUS] >= 200', '[STATUS] < 300'], left: [] };
+    return { conditions: ['[STATUS] >= 200', '[STATUS] < 300'], left: unread };
   }
   if (ranges.every(([from, to]) => from === to)) {
     const codes = ranges.map(([code]) => code);
     return {
       conditions: [`[STATUS] == ${codes.length === 1 ? codes[0] : `any(${codes.join(', ')})`}`],
-      left: [],
+      left: unread,
     };
   }
   const last = ranges.reduce((end, [, to]) => Math.max(end, to), 0);
   const isWhole = ranges.every(([from], at) => at === 0 || from <= ranges[at - 1]![1] + 1);
   return {
     conditions: [`[STATUS] >= ${first[0]}`, `[STATUS] <= ${last}`],
-    left: isWhole ? [] : [`status codes between its ranges ${texts.join(', ')} count as well`],
+    left: isWhole
+      ? unread
+      : [...unread, `status codes between its ranges ${texts.join(', ')} count as well`],
   };
 }
 
