@@ -142,6 +142,11 @@ function problemOf(
   const nameless = (route: string): string => route.replaceAll(/\{[^}]*\}/g, '{}');
   const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)].map(nameless);
   const asked = [path, ...operands.flatMap(({ named }) => named?.list ?? [])];
+  // A URL resolves these before the request leaves, so the path would not be the one that was read.
+  const winding = asked.find((one) => one.split('/').some((part) => /^\.{1,2}$/.test(part)));
+  if (winding !== undefined) {
+    return `calls ${winding}, whose "." and ".." lead to another path; write that path`;
+  }
   const foreign = asked.find(
     (one) => !own.some((mount) => nameless(one) === mount || nameless(one).startsWith(`${mount}/`)),
   );

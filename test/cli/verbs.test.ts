@@ -267,6 +267,21 @@ const faults: readonly [what: string, change: object, sentence: RegExp][] = [
     { path: '/api/v1/users' },
     /calls \/api\/v1\/users, which is not below "mounts"/,
   ],
+  [
+    'a way out of its own routes',
+    { path: '/api/v1/lamps/../users/2' },
+    /calls \/api\/v1\/lamps\/\.\.\/users\/2, whose "\." and "\.\." lead to another path/,
+  ],
+  ['a way that stays', { path: '/api/v1/lamps/./x' }, /lead to another path/],
+  [
+    'a way out to names',
+    {
+      operands: [
+        { name: 'a', type: 'integer', named: { list: '/api/v1/lamps/../users', by: 'name' } },
+      ],
+    },
+    /lead to another path/,
+  ],
   ['a route that only begins alike', { path: '/api/v1/lampshades' }, /not below "mounts"/],
   [
     'a name that another plugin knows',
