@@ -6,6 +6,7 @@ import type { Static } from 'typebox';
 
 import { errors } from '../model/errors.ts';
 import type { NewLink, SharedDashboard } from '../model/link-schema.ts';
+import { areasOf } from '../model/areas.ts';
 import { render, type RenderParts } from '../render/render.ts';
 import { sharedOf } from '../render/shared.ts';
 import type { DashboardService } from './dashboard-service.ts';
@@ -61,8 +62,12 @@ export class Links {
     }
     const { origin: _, ...dashboard } = await dashboards.get(uid);
     const shown: Shown = { dashboard, chosen: new Map(Object.entries(variables)) };
-    // What its maker may not read, or cannot be chosen, is refused here.
     const { requireRead, signal } = call;
+    // A panel answers with its error, so what the maker may not read is refused before it is asked.
+    for (const area of areasOf(dashboard)) {
+      requireRead(area);
+    }
+    // What cannot be chosen is refused here.
     await render(dashboard, { ...askedOf(shown, rangeS), asking, requireRead, signal }, parts);
     const token = ids.token(32);
     const now = parts.clock.now();

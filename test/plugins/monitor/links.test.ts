@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
-import { type Json, monitorHouse } from './house.ts';
+import type { Credential } from 'svc/sdk';
+import { type Json, monitorHouse, people } from './house.ts';
 import { matrix, standIns } from './stand-ins.ts';
-
 const path = '/api/v1/monitor/dashboards';
 const shared = (token: string): string => `/api/v1/monitor/shared/${token}`;
 
@@ -120,6 +119,64 @@ test('a public link shows its dashboard as it was, and nothing else can be read 
     ],
   );
   assert.ok(!JSON.stringify(audit).includes(token), 'the trail does not hold the secret');
+});
+
+test('an API token makes no link to what it may not read itself', async (t) => {
+  const tokens: Record<string, readonly string[]> = {
+    share: [],
+    monitor: ['read:monitor'],
+    metrics: ['read:monitor', 'read:metricsdb'],
+    logs: ['read:monitor', 'read:logs'],
+    both: ['read:monitor', 'read:metricsdb', 'read:logs'],
+  };
+  const { house } = await monitorHouse(t, {
+    services: {
+      ...standIns().services,
+      'auth.authenticator': {
+        authenticate: ({ value }: Credential) =>
+          value === 'ada'
+            ? people.ada
+            : { ...people.mo, kind: 'token', grants: ['monitor:share', ...tokens[value]!] },
+      },
+    },
+  });
+  const send = async (as: string, method: string, to: string, body: unknown): Promise<Response> =>
+    house.fetch(to, {
+      method,
+      headers: { authorization: `Bearer ${as}` },
+      body: JSON.stringify(body),
+    });
+  const dashboards = {
+    charts: { panels: [{ title: 'Load', type: 'timeseries', query: 'node_load1' }] },
+    lines: { panels: [{ title: 'Lines', type: 'logs', query: '{job="shop"}' }] },
+    chosen: {
+      variables: [{ name: 'job', type: 'query', query: 'label_values(up, job)' }],
+      panels: [{ title: 'Lines', type: 'logs', query: '{job="$job"}' }],
+    },
+  };
+  const made: Record<string, string[]> = {};
+  for (const [uid, dashboard] of Object.entries(dashboards)) {
+    const { status } = await send('ada', 'PUT', `${path}/${uid}`, { title: uid, ...dashboard });
+    assert.equal(status, 200);
+    for (const as of Object.keys(tokens)) {
+      const answer = await send(as, 'POST', `${path}/${uid}/links`, {
+        expires_in_s: 300,
+        range_s: 600,
+      });
+      if (answer.status === 201) {
+        (made[uid] ??= []).push(as);
+      } else {
+        assert.equal(answer.status, 403);
+        const text = await answer.text();
+        assert.match(text, /does not grant read:(monitor|metricsdb|logs)/);
+      }
+    }
+  }
+  assert.deepEqual(made, {
+    charts: ['metrics', 'both'],
+    lines: ['logs', 'both'],
+    chosen: ['both'],
+  });
 });
 
 test('a public link ends with its time, with its dashboard, and while links are turned off', async (t) => {
