@@ -17,14 +17,15 @@ const ranks: readonly Persona['source'][] = ['builtin', 'disk', 'user'];
 
 /**
  * Names by their look. Of names that look alike, the one from the most trusted source has the look;
- * the others must not be asked in its place.
+ * the others must not be asked in its place. A pack is trusted less than any other source.
  */
 export class LookAlikes {
   readonly #owners = new Map<string, string>();
 
-  constructor(all: readonly Pick<Persona, 'name' | 'source'>[]) {
+  constructor(all: readonly Pick<Persona, 'name' | 'source' | 'pack'>[]) {
     const ranked = all.toSorted(
       (a, b) =>
+        Number(a.pack !== undefined) - Number(b.pack !== undefined) ||
         ranks.indexOf(a.source) - ranks.indexOf(b.source) ||
         Number(a.name !== a.name.toLowerCase()) - Number(b.name !== b.name.toLowerCase()) ||
         (a.name < b.name ? -1 : 1),
