@@ -90,7 +90,12 @@ const holdsValue = (item: unknown): boolean =>
  */
 const written: readonly (readonly [RegExp, string])[] = [
   [
-    /((?<![\w.-])\\?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']?\s{0,3}(?:=>|[:=]|%3d)\s{0,3}\\?["']?)(?!\[redacted)[^\s"',;}\]]+/gi,
+    /((?<![\w.-])\\?["']?[\w.-]{0,40}(?:passw(?:or)?d|pass word|passwort|kennwort|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key)\\?["']?\s{0,3}(?:=>|[:=]|%3d)\s{0,3}\\?["']?)(?!\[redacted)[^\s"',;}\]]+/gi,
+    `$1${hidden}`,
+  ],
+  // A sentence that says one: a word with a digit is none of the language.
+  [
+    /\b((?:passw(?:or)?d|passphrase|passwort|kennwort)\s(?:is|was|ist|war)\s["']?)(?=[^\s"']{0,60}\d)[^\s"']{6,}/gi,
     `$1${hidden}`,
   ],
   [/(<[\w:-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)>)[^<\s]+/gi, `$1${hidden}`],

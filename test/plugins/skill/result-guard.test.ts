@@ -140,3 +140,40 @@ test('what a terminal or a reader would not see is gone; text stays text', () =>
     },
   );
 });
+
+test('secrets of services are known by their shape, and a secret that a sentence says', () => {
+  const word = 'S3cretWord0123456789abcdef';
+  const telling = [
+    `POST https://hooks.slack.com/services/T0AB12CD3/B0AB12CD3/${word} 200`,
+    `POST https://discord.com/api/webhooks/123456789012345678/${word}${word} 204`,
+    `mail key SG.${'a'.repeat(22)}.${word}`,
+    `grafana key glsa_${word}_d7c1c1e2`,
+    `grafana key eyJrIjoi${word}`,
+    `AccountName=a;AccountKey=${word}==;EndpointSuffix=x`,
+    `account_key: ${word}`,
+    `> AUTH PLAIN ${word}`,
+    `config requirepass ${word}`,
+    `oauth ya29.${word}`,
+    `page token EAA${word.repeat(3)}`,
+    `Passwort: ${word}`,
+    `Kennwort ist ${word}`,
+    `the passphrase is ${word}`,
+    `pass word: ${word}`,
+  ];
+  assert.deepEqual(
+    telling.filter((line) => guardedText(line).includes('S3cretWord')),
+    [],
+  );
+  const harmless = [
+    'the password is wrong',
+    'password is required for user app2',
+    'Passwort ist falsch',
+    'GET /services/TASKS/BATCHES/overview 200',
+    'AUTH PLAIN LOGIN CRAM-MD5',
+    'EAAccelerator loaded',
+    'SG.web is a security group',
+    'the passphrase is too short: 3 of 12',
+    'requirepass',
+  ];
+  assert.deepEqual(harmless.map(guardedText), harmless);
+});

@@ -40,7 +40,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   ],
   // `host=db password=…`, as one argument.
   [
-    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|private_?key)=)[^\s&;,"'<>]+/gi,
+    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|account_?key|private_?key)=)[^\s&;,"'<>]+/gi,
     `$1${hidden}`,
   ],
   [
@@ -62,6 +62,14 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\bxox[a-z]-[\w-]+/g, hidden],
   [/\b(?:AKIA|ASIA)[A-Z\d]{16}\b/g, hidden],
   [/\b(?:bot)?\d{8,12}:[\w-]{30,}/g, hidden],
+  // Addresses that let anyone who knows them post: only their last part is secret.
+  [/(\/services\/T\w{6,20}\/B\w{6,20}\/)\w{16,}/g, `$1${hidden}`],
+  [/(\/api\/webhooks\/\d{15,22}\/)[\w-]{30,}/g, `$1${hidden}`],
+  [/\bSG\.[\w-]{16,}\.[\w-]{16,}/g, hidden],
+  [/\b(?:glsa_\w{20,}|glc_[\w=+/-]{20,}|eyJrIjoi[\w=+/-]{20,})/g, hidden],
+  [/\bya29\.[\w-]{20,}|\bEAA[A-Za-z\d]{60,}/g, hidden],
+  [/\b(AUTH (?:PLAIN|LOGIN) )[\w+/=]{8,}/gi, `$1${hidden}`],
+  [/\b((?:requirepass|masterauth)\s+)["']?[^\s"']+/gi, `$1${hidden}`],
 ];
 
 /** Secrets of commands, in a text that cannot be taken apart into its arguments. */
@@ -76,7 +84,7 @@ const commands: readonly (readonly [RegExp, string])[] = [
 
 /** No shape fits a text without one of these; most arguments are such. */
 const mayHaveShape =
-  /[:=\s"@]|eyJ|svc_|sk[-_]|gh[opsur]_|github_pat|glpat|xapp|xox|AIza|AKIA|ASIA|hv[sbr]\.|tskey-|npm_|pypi-|SWMTKN|dop_v1|dckr_pat|-----BEGIN/;
+  /[:=\s"@]|eyJ|svc_|sk[-_]|gh[opsur]_|github_pat|glpat|xapp|xox|AIza|AKIA|ASIA|hv[sbr]\.|tskey-|npm_|pypi-|SWMTKN|dop_v1|dckr_pat|-----BEGIN|SG\.|gl(?:sa|c)_|ya29\.|EAA|\/services\/|\/webhooks\//;
 
 const replaced = (text: string, patterns: typeof shapes): string =>
   patterns.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);
