@@ -55,6 +55,10 @@ export const errors = defineErrors('marketplace', {
     'conflict',
     'The registry "{name}" offers {version} with different content than before, so its previous list is kept; if its publisher confirms the change, remove the registry and add it again.',
   ],
+  registry_overflows: [
+    'conflict',
+    'The registry "{name}" has offered more than {most} versions, so its previous list is kept; remove the registry and add it again if you trust its publisher.',
+  ],
   key_form: [
     'invalid_argument',
     'A registry key must be "ed25519:" followed by 32 bytes in base64, as printed by "svc pack sign".',

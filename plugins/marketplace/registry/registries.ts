@@ -8,7 +8,7 @@ import { errors } from './errors.ts';
 import { type Offer, readIndex, type RegistryContent } from './registry-index.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { publicKeyOf } from './signature.ts';
-import { refuseContradiction, signedList } from './signed-list.ts';
+import { knownAfter, signedList } from './signed-list.ts';
 import type { RegistryRow } from './tables.ts';
 
 export interface RegistriesParts {
@@ -89,6 +89,7 @@ export class Registries {
       address,
       public_key: key ?? null,
       content: null,
+      known: null,
       etag: null,
       error: null,
       refreshed_at: now,
@@ -226,6 +227,7 @@ export class Registries {
         address: shipped,
         public_key: null,
         content,
+        known: null,
         etag: null,
         error: null,
         refreshed_at: at,
@@ -241,14 +243,14 @@ export class Registries {
     address,
     etag,
     content,
+    known,
     public_key: key,
-  }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'etag'>> {
-    const lists = { name, address, key, before: content };
+  }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'known' | 'etag'>> {
+    const lists = { name, address, key, before: content, known };
     if (address.startsWith('/')) {
       const text = readFileSync(indexOf(address), 'utf8');
       readIndex(text, address);
-      refuseContradiction({ ...lists, after: text });
-      return { content: text, etag: null };
+      return { content: text, known: knownAfter({ ...lists, after: text }), etag: null };
     }
     const reply = await this.#parts.fetch(address, {
       headers: { accept: 'application/json', ...(etag !== null && { 'if-none-match': etag }) },
@@ -260,15 +262,18 @@ export class Registries {
       throw errors.registry_insecure();
     }
     if (reply.status === 304 && etag !== null) {
-      return { content, etag };
+      return { content, known, etag };
     }
     if (reply.status !== 200) {
       throw errors.registry_answer({ status: reply.status });
     }
     const text = Buffer.from(reply.body).toString('utf8');
     readIndex(text, address);
-    refuseContradiction({ ...lists, after: text });
-    return { content: text, etag: reply.headers['etag'] ?? null };
+    return {
+      content: text,
+      known: knownAfter({ ...lists, after: text }),
+      etag: reply.headers['etag'] ?? null,
+    };
   }
 }
 

@@ -40,7 +40,7 @@ export class RegistryStore {
 
   async update(
     name: string,
-    read: Partial<Pick<RegistryRow, 'content' | 'etag' | 'error' | 'refreshed_at'>>,
+    read: Partial<Pick<RegistryRow, 'content' | 'known' | 'etag' | 'error' | 'refreshed_at'>>,
   ): Promise<void> {
     await this.#tables.write((tx) =>
       tx.updateTable('marketplace_registries').set(read).where('name', '=', name).execute(),

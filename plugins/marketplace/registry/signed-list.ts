@@ -16,6 +16,8 @@ interface Lists {
   readonly address: string;
   readonly key: string | null;
   readonly before: string | null;
+  /** Hashes of every list before, as JSON. */
+  readonly known: string | null;
   readonly after: string;
 }
 
@@ -47,27 +49,43 @@ export function signedList(name: string, text: string, key: string): SignedList 
   return { signedAt: signedAt!, validUntil: validUntil! };
 }
 
+/** A publisher with a version every day for a century has fewer. */
+const mostKnown = 40_000;
+
 /**
- * Throws if a registry tells now what it cannot have told before: an older list, one without the
- * signature that it had, or other bytes under a version that is known.
+ * Returns the hashes that are known with a new list. Throws if a registry tells now what it cannot
+ * have told before: an older list, one without the signature that it had, or other bytes under a
+ * version that any earlier list had.
  */
-export function refuseContradiction({ name, address, key, before, after }: Lists): void {
-  const list = key === null ? undefined : signedList(name, after, key);
-  if (before === null) {
-    return;
+export function knownAfter({ name, address, key, before, known, after }: Lists): string {
+  refuseOlder({ name, key, before, after });
+  const hashes = new Map<string, string>(
+    known === null ? [] : Object.entries(JSON.parse(known) as Record<string, string>),
+  );
+  // A list that was stored before its hashes were kept.
+  if (known === null && before !== null) {
+    hashesIn(before, address).forEach((sha256, version) => hashes.set(version, sha256));
   }
-  const earlier = key === null ? undefined : signedList(name, before, key);
+  for (const [version, sha256] of hashesIn(after, address)) {
+    if ((hashes.get(version) ?? sha256) !== sha256) {
+      throw errors.registry_equivocates({ name, version });
+    }
+    hashes.set(version, sha256);
+  }
+  if (hashes.size > mostKnown) {
+    throw errors.registry_overflows({ name, most: mostKnown });
+  }
+  return JSON.stringify(Object.fromEntries(hashes));
+}
+
+function refuseOlder({ name, key, before, after }: Omit<Lists, 'address' | 'known'>): void {
+  const list = key === null ? undefined : signedList(name, after, key);
+  const earlier = key === null || before === null ? undefined : signedList(name, before, key);
   if (earlier !== undefined && list === undefined) {
     throw errors.list_unsigned({ name });
   }
   if (earlier !== undefined && list!.signedAt < earlier.signedAt) {
     throw errors.list_older({ name, at: new Date(earlier.signedAt).toISOString() });
-  }
-  const known = hashesIn(before, address);
-  for (const [version, sha256] of hashesIn(after, address)) {
-    if ((known.get(version) ?? sha256) !== sha256) {
-      throw errors.registry_equivocates({ name, version });
-    }
   }
 }
 

@@ -6,6 +6,8 @@ export interface RegistryTables {
     address: string;
     public_key: string | null;
     content: string | null;
+    /** Hashes of archives by pack and version, of every list that was read, as JSON. */
+    known: string | null;
     etag: string | null;
     error: string | null;
     refreshed_at: number | null;
