@@ -98,6 +98,7 @@ export function evaluatePack(
   const exported = objectOf(module.exports);
   const definition = objectOf(exported['default'] ?? exported);
   requireHandlers(definition, described);
+  requireFunctions(definition);
   const start = (): unknown =>
     typeof definition['start'] === 'function'
       ? (definition['start'] as Callable)(context)
@@ -125,6 +126,26 @@ function requireHandlers(definition: Record<string, unknown>, described: Load['d
   for (const [field, keys] of Object.entries(described ?? {}) as [string, readonly string[]][]) {
     const functions = keys.length === 0 ? {} : objectOf(definition[field] ?? {});
     keys.forEach((key) => own(functions, key, missing(field, key)));
+  }
+}
+
+/** Throws if something else stands where a function belongs: it would never run, and its author would not know. */
+function requireFunctions(definition: Record<string, unknown>): void {
+  const { start } = definition;
+  if (start !== undefined && typeof start !== 'function') {
+    throw new Error('"start" of definePack is not a function; make it one or remove it');
+  }
+  for (const field of Object.values(handlersOf)) {
+    const functions = definition[field] ?? {};
+    if (typeof functions !== 'object') {
+      throw new Error(`"${field}" of definePack is not an object of functions; make it one`);
+    }
+    const wrong = Object.entries(functions).find(([, one]) => typeof one !== 'function');
+    if (wrong !== undefined) {
+      throw new Error(
+        `"${field}" of definePack has no function for ${wrong[0]}; add one or remove the name`,
+      );
+    }
   }
 }
 
