@@ -31,8 +31,9 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
     const [, folder] = /^skills\/([^/]+)\/SKILL\.md$/.exec(name) ?? [];
     return folder === undefined ? [] : [readSkill(textOf(bytes), folder, { file: name })];
   });
-  const taken = takenFor(id, naming);
-  const shadowed = [...personas, ...skills].find(({ name }) => taken.has(name));
+  // Nobody can tell names apart by the case of their letters.
+  const taken = new Set([...takenFor(id, naming)].map((name) => name.toLowerCase()));
+  const shadowed = [...personas, ...skills].find(({ name }) => taken.has(name.toLowerCase()));
   if (shadowed !== undefined) {
     throw errors.name_taken({ id, name: shadowed.name });
   }

@@ -250,14 +250,18 @@ test('an archive comes as the file of a form, too; a name that is taken gets the
   const body = (await reply.json()) as { skills: string[]; ignored: string[] };
   assert.deepEqual([reply.status, body.skills], [201, ['second-triage']], JSON.stringify(body));
   assert.match(body.ignored.join(), /called second-triage here/);
-  const taken = await upload(house, {
-    'plugin.json': manifest('third'),
-    'skills/triage/SKILL.md': skillText('triage'),
-  });
-  assert.deepEqual(
-    [taken.status, /which another persona or skill already has/.test(taken.body.message)],
-    [409, true],
-  );
+  for (const files of [
+    { 'skills/triage/SKILL.md': skillText('triage') },
+    // Nobody tells it apart from the other by the case of a letter.
+    { 'agents/clerk.md': personaText('Triage') },
+  ]) {
+    const taken = await upload(house, { 'plugin.json': manifest('third'), ...files });
+    assert.deepEqual(
+      [taken.status, /which another persona or skill already has/.test(taken.body.message)],
+      [409, true],
+      JSON.stringify(taken.body),
+    );
+  }
 });
 
 test('a start with newer rules looks at what is installed again, and switches off what they block', async (t) => {
