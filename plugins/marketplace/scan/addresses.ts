@@ -39,6 +39,16 @@ const nameOfNumbers =
 const namedNumbers = /(?<![\d.-])(\d{1,3}(?:[.-]\d{1,3}){3}|[0-9a-f]{8})\.[a-z]/;
 const asFourNumbers = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
+/** A dot in brackets, or by its name, as in 10[.]0(dot)0.1: whoever reads it puts the address together. */
+const writtenDot = /\s{0,2}(?:[[({]\s{0,2}(?:\.|dot)\s{0,2}[\])}]|\sdot\s)\s{0,2}/gi;
+
+/** Returns a line as its reader puts numbers together: without marks of style and blanks around their dots. */
+const joined = (line: string): string =>
+  line
+    .replaceAll(/[*_`"']/g, '')
+    .replaceAll(writtenDot, '.')
+    .replaceAll(/(?<=[\da-f]) {0,2}\. {0,2}(?=[\da-f])/gi, '.');
+
 /** Returns what is wrong with the addresses of a line, in whatever notation a client would take. */
 export function addressFindings(line: string): readonly AddressFinding[] {
   const found: AddressFinding[] = metadataName.test(line) ? [metadata] : [];
@@ -63,7 +73,9 @@ export function addressFindings(line: string): readonly AddressFinding[] {
     }
   }
   const bare = [
-    ...[...line.matchAll(bareNumbers)].map(([text]) => text),
+    ...[...new Set([line, joined(line)])].flatMap((form) =>
+      [...form.matchAll(bareNumbers)].map(([text]) => text),
+    ),
     ...[...line.matchAll(bareSix)].map(([text]) => `[${text}]`),
   ];
   if (bare.some((text) => isMetadata(hostOf(text) ?? ''))) {

@@ -1,5 +1,5 @@
 /** Version of the rules, raised with every change: installed packs are then rescanned. */
-export const rulesVersion = 6;
+export const rulesVersion = 7;
 
 export type Severity = 'info' | 'review' | 'block';
 
@@ -41,6 +41,31 @@ export const lineRules: readonly LineRule[] = [
     severity: 'block',
     form: /\b(?:iex|invoke-expression)\b[^\n]{0,80}\b(?:iwr|irm|invoke-webrequest|downloadstring)\b|powershell[^\n]{0,60}\s-(?:enc|encodedcommand)\b/i,
     message: 'has readers run a downloaded PowerShell text',
+  },
+  {
+    rule: 'fake-prerequisite',
+    severity: 'block',
+    form: /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod)\b[^|\n]{0,300}\|\s{0,4}(?:iex|invoke-expression)\b/i,
+    message: 'has readers pipe a download into PowerShell',
+  },
+  {
+    rule: 'fake-prerequisite',
+    severity: 'block',
+    form: /\b(?:exec|eval)\s{0,4}\([^\n]{0,160}\b(?:urlopen|requests\.get|httpx\.get|fetch)\s{0,4}\(/,
+    message: 'has readers run code that a program downloads',
+  },
+  {
+    rule: 'fake-prerequisite',
+    severity: 'review',
+    isProse: true,
+    form: /\b(?:curl|wget)\b[^|\n]{0,160}(?:\s-[oO]\b|\s--output|>)[^|\n]{0,100}(?:;|&&|\s)\s{0,4}(?:sudo\s{1,4})?(?:chmod\s{1,4}\S{0,6}x|(?:ba|z|da|k)?sh|source|python[23]?|perl|ruby|node)\s{1,4}["']?[/.~$\w]/,
+    message: 'has readers run a file that they download',
+  },
+  {
+    rule: 'remote-shell',
+    severity: 'block',
+    form: /\b(?:nc|ncat|netcat)\b[^\n]{0,80}\s-(?:e|c)\s{1,4}\S{0,20}(?:sh|cmd(?:\.exe)?)\b|sh\s{1,4}-i\b[^\n]{0,40}\/dev\/(?:tcp|udp)\//,
+    message: 'opens a shell for another machine',
   },
   {
     rule: 'fake-prerequisite',
@@ -87,6 +112,20 @@ export const lineRules: readonly LineRule[] = [
     message: 'has a model follow what an address answers',
   },
   {
+    rule: 'remote-instructions',
+    severity: 'review',
+    isProse: true,
+    form: /\bhttps?:\/\/\S{1,300}[^\n]{0,120}\b(?:continues?|completes?|extends?)\s{1,4}(?:this|these|the)\s{1,4}(?:guide|document|instructions?|steps?)\b|\btreat\s{1,4}(?:it|this|that|them|(?:the|its)\s{1,4}(?:page|answer|response|text|result|content)s?)\s{1,4}as\s{1,4}(?:a\s{1,4}|an\s{1,4})?(?:part|continuation|instructions?|steps?|rules?|orders?)\b/i,
+    message: 'has a model take what an address answers for a part of its guide',
+  },
+  {
+    rule: 'remote-instructions',
+    severity: 'review',
+    isProse: true,
+    form: /\b(?:instructions?|steps|commands|orders)\s{1,4}(?:(?:are|is|can\s{1,4}be\s{1,4}found|come)\s{1,4})?(?:from|at|on|in)\s{1,4}[`"'(<]?(?:https?:\/\/|(?:[a-z0-9-]{1,60}\.){1,6}[a-z]{2,20}\/)|\b(?:consult|ask|obey|follow)\s{1,4}(?:the\s{1,4}\w{1,20}\s{1,4}(?:at|on)\s{1,4})?[`"'(<]?(?:https?:\/\/\S{1,300}|(?:[a-z0-9-]{1,60}\.){1,6}[a-z]{2,20})[^\n]{0,80}\band\s{1,4}(?:obey|follow|do\s{1,4}what)\b/i,
+    message: 'has a model get its instructions elsewhere',
+  },
+  {
     rule: 'credentials-sent',
     severity: 'block',
     form: /\b(?:curl|wget|fetch|nc)\b[^\n]{0,200}(?:\$\(\s{0,4}cat\s|@)[^\n]{0,40}(?:\.ssh\/|id_rsa|\.aws\/credentials|\.env\b|\.netrc)/i,
@@ -95,7 +134,7 @@ export const lineRules: readonly LineRule[] = [
   {
     rule: 'credential-path',
     severity: 'review',
-    form: /(?:~|\$HOME|\/root|\/home\/\w+)\/\.(?:ssh|aws|gnupg|kube|docker)\/|\bid_(?:rsa|ed25519)\b|\/etc\/shadow\b|\.aws\/credentials|\.netrc\b|\bcat\s{1,4}\S{0,60}\.env\b|Login Data\b.{0,40}Chrome|security\s{1,4}find-generic-password/,
+    form: /(?:~|\$HOME|\/root|\/home\/\w+)\/\.(?:ssh|aws|gnupg|kube|docker)\/|\bid_(?:rsa|ed25519)\b|\/etc\/shadow\b|\/proc\/(?:self|\d{1,9}|\$\$|\*)\/environ\b|\.aws\/credentials|\.netrc\b|\bcat\s{1,4}\S{0,60}\.env\b|Login Data\b.{0,40}Chrome|security\s{1,4}find-generic-password/,
     message: 'names a place where credentials lie',
   },
   {
@@ -111,6 +150,13 @@ export const lineRules: readonly LineRule[] = [
     isProse: true,
     form: /\b(?:ignore|disregard|forget|override)\s{1,4}(?:all\s{1,4}|any\s{1,4}|the\s{1,4}|your\s{1,4}){0,3}(?:previous|prior|above|earlier|system|other)\s{1,4}(?:instructions?|prompts?|rules|guidelines|messages?)/i,
     message: 'tells a model to leave its instructions aside',
+  },
+  {
+    rule: 'prompt-override',
+    severity: 'review',
+    isProse: true,
+    form: /\b(?:ignore|disregard|forget|override)\s{1,4}(?:(?:everything|anything|all|whatever)\s{1,4}(?:that\s{1,4})?(?:is\s{1,4}|was\s{1,4}|came\s{1,4}|stands\s{1,4})?(?:above|before|so\s{1,4}far|you\b)|(?:all\s{1,4}|the\s{1,4}|your\s{1,4}|any\s{1,4}){1,3}(?:rules|instructions?|prompts?|guidelines)\s{1,4}(?:you|that|given|so\s{1,4}far|from)\b)/i,
+    message: 'tells a model to leave aside what it was told',
   },
   {
     rule: 'prompt-override',
