@@ -32,7 +32,7 @@ export * from './opening-steps.ts';
 export * from './wire/otlp-json.ts';
 export * from './wire/otlp.ts';
 export * from './wire/proto-writer.ts';
-export { parsePushJson } from './wire/push-json.ts';
+export { JsonList, parsePushJson } from './wire/push-json.ts';
 export * from './wire/protobuf.ts';
 export * from './catalogue/retention.ts';
 export * from './blocks/section-cache.ts';

@@ -1,6 +1,7 @@
 import { type SvcError } from 'svc/sdk';
 import { errors } from './errors.ts';
 import type { AnyValue, KeyValue, OtlpResource, OtlpScope } from './otlp.ts';
+import { JsonList } from './push-json.ts';
 
 /** The JSON form of OTLP: 64-bit numbers are strings, ids are hexadecimal, unknown fields mean nothing. */
 
@@ -13,7 +14,7 @@ export function jsonObject(value: unknown, what: string): Readonly<Record<string
   if (value === undefined || value === null) {
     return {};
   }
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  if (typeof value !== 'object' || Array.isArray(value) || value instanceof JsonList) {
     throw refused(`${what} is no object`);
   }
   return value as Record<string, unknown>;
@@ -28,6 +29,10 @@ export function jsonArray(value: unknown, what: string): readonly unknown[] {
   }
   return value;
 }
+
+/** The entries of a list that may be too long to be one array; they can be read once, in their order. */
+export const jsonEntries = (value: unknown, what: string): Iterable<unknown> =>
+  value instanceof JsonList ? value : jsonArray(value, what);
 
 export function jsonText(value: unknown, what: string): string {
   if (value === undefined || value === null) {

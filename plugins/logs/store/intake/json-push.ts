@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-import { isSvcError, type SvcError } from 'svc/sdk';
-import { parsePushJson } from 'svc/store';
+import type { SvcError } from 'svc/sdk';
+import { JsonList, parsePushJson } from 'svc/store';
 
 import { Batch } from '../lines/batch.ts';
 import { parseNanos } from '../lines/nanos.ts';
@@ -11,6 +11,8 @@ import { PushScanner } from './push-scanner.ts';
 
 const streamSets = new LabelSets('streams');
 const metadataSets = new LabelSets('metadata');
+/** Lists that are read in pieces. */
+const lists = ['streams', 'values'];
 
 /**
  * Parses a push body in Loki's JSON: streams as sent, before any additions or checks. The usual
@@ -30,36 +32,31 @@ export function readJsonPush(body: Buffer): Batch {
     return batch;
   }
   batch.release();
-  return parsed(body);
+  try {
+    return parsed(body);
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw errors.push_json({ cause: error.message.slice(0, 200) });
+    }
+    throw error;
+  }
 }
 
 const batchFor = (body: Buffer): Batch => new Batch(body.length, Math.max(16, body.length >> 7));
 
 function parsed(body: Buffer): Batch {
-  const push = parse(body);
+  const push = parsePushJson(body, lists);
   const batch = batchFor(body);
   if (!isObject(push)) {
     throw broken('the body', 'an object with "streams"');
   }
   const { streams = [] } = push;
-  if (!Array.isArray(streams)) {
-    throw broken('streams', 'a list');
-  }
-  for (const [index, stream] of streams.entries()) {
+  let index = 0;
+  for (const stream of entriesOf(streams, 'streams')) {
     readStream(batch, stream, index);
+    index += 1;
   }
   return batch;
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return parsePushJson(body);
-  } catch (error) {
-    if (isSvcError(error)) {
-      throw error;
-    }
-    throw errors.push_json({ cause: (error as Error).message.slice(0, 200) });
-  }
 }
 
 function readStream(batch: Batch, stream: unknown, index: number): void {
@@ -68,13 +65,11 @@ function readStream(batch: Batch, stream: unknown, index: number): void {
     throw broken(where, 'an object with "stream" and "values"');
   }
   const labels = streamSets.of(textsIn(stream['stream'] ?? {}, `${where}.stream`));
-  const values = stream['values'] ?? [];
-  if (!Array.isArray(values)) {
-    throw broken(`${where}.values`, 'a list');
-  }
   const from = batch.count;
-  for (let i = 0; i < values.length; i++) {
-    readValue(batch, values[i], where, i);
+  let i = 0;
+  for (const value of entriesOf(stream['values'] ?? [], `${where}.values`)) {
+    readValue(batch, value, where, i);
+    i += 1;
   }
   batch.part(labels, from);
 }
@@ -95,6 +90,13 @@ function readValue(batch: Batch, value: unknown, where: string, i: number): void
   batch.text(at.ms, at.ns, value[1], meta);
 }
 
+function entriesOf(value: unknown, where: string): Iterable<unknown> {
+  if (!Array.isArray(value) && !(value instanceof JsonList)) {
+    throw broken(where, 'a list');
+  }
+  return value as Iterable<unknown>;
+}
+
 function textsIn(value: unknown, where: string): [string, string][] {
   if (!isObject(value)) {
     throw broken(where, 'an object of texts');
@@ -108,7 +110,10 @@ function textsIn(value: unknown, where: string): [string, string][] {
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof JsonList);
 
 const broken = (where: string, expected: string): SvcError =>
   errors.push_shape({ where, expected });

@@ -1,5 +1,4 @@
 import { type Labels, labelsWithEmpty } from 'svc/query';
-import { isSvcError } from 'svc/sdk';
 import {
   anyValueFromJson,
   anyValueText,
@@ -7,7 +6,7 @@ import {
   decodeKeyValue,
   decodeResource,
   decodeScope,
-  jsonArray,
+  jsonEntries,
   jsonHex,
   jsonNanos,
   jsonNumber,
@@ -66,6 +65,9 @@ const streamSets = new LabelSets('streams');
 const metadataSets = new LabelSets('metadata');
 const recordSets = new RecordSets();
 
+/** Lists of the JSON form that are read in pieces. */
+const lists = ['resourceLogs', 'scopeLogs', 'logRecords'];
+
 /** Six levels, of four severity numbers each. */
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
@@ -91,33 +93,33 @@ export function readOtlpProto(body: Buffer): Batch {
 
 /** The same in its JSON form. */
 export function readOtlpJson(body: Buffer): Batch {
-  const request = jsonObject(parse(body), 'the body');
+  try {
+    return readLogsJson(body);
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw errors.push_json({ cause: error.message.slice(0, 200) });
+    }
+    throw error;
+  }
+}
+
+function readLogsJson(body: Buffer): Batch {
+  const request = jsonObject(parsePushJson(body, lists), 'the body');
   const batch = new Batch(body.length, Math.max(16, body.length >> 8));
-  for (const entry of jsonArray(request['resourceLogs'], 'resourceLogs')) {
+  for (const entry of jsonEntries(request['resourceLogs'], 'resourceLogs')) {
     const resourceLogs = jsonObject(entry, 'an entry of resourceLogs');
     const from = batch.count;
     const resource = splitResource(resourceFromJson(resourceLogs['resource']));
-    for (const inner of jsonArray(resourceLogs['scopeLogs'], 'scopeLogs')) {
+    for (const inner of jsonEntries(resourceLogs['scopeLogs'], 'scopeLogs')) {
       const scopeLogs = jsonObject(inner, 'an entry of scopeLogs');
       const around = [...resource.metadata, ...scopePairs(scopeFromJson(scopeLogs['scope']))];
-      for (const record of jsonArray(scopeLogs['logRecords'], 'logRecords')) {
+      for (const record of jsonEntries(scopeLogs['logRecords'], 'logRecords')) {
         addFromJson(batch, jsonObject(record, 'a log record'), around);
       }
     }
     batch.part(resource.labels, from);
   }
   return batch;
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return parsePushJson(body);
-  } catch (error) {
-    if (isSvcError(error)) {
-      throw error;
-    }
-    throw errors.push_json({ cause: (error as Error).message.slice(0, 200) });
-  }
 }
 
 /**

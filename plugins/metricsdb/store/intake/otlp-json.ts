@@ -1,6 +1,6 @@
-import { isSvcError } from 'svc/sdk';
 import {
   jsonArray,
+  jsonEntries,
   jsonNanos,
   jsonNumber,
   jsonObject,
@@ -27,25 +27,40 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Reads an OTLP ExportMetricsServiceRequest in JSON. */
 export function readOtlpJson(bytes: Uint8Array, intake: Intake, metadata: MetadataSink): void {
-  const request = jsonObject(parsed(bytes), 'the body');
-  for (const entry of jsonArray(request['resourceMetrics'], 'resourceMetrics')) {
-    const { resource, scopeMetrics } = jsonObject(entry, 'an entry of resourceMetrics');
-    const scopes = jsonArray(scopeMetrics, 'scopeMetrics').map((scope) =>
-      jsonArray(jsonObject(scope, 'an entry of scopeMetrics')['metrics'], 'metrics'),
-    );
-    const metrics = scopes.flat().map((metric) => metricOf(jsonObject(metric, 'a metric')));
-    takeResource(resourceFromJson(resource).attributes, metrics, intake, metadata);
+  try {
+    const request = jsonObject(parsePushJson(bytes, lists), 'the body');
+    for (const entry of jsonEntries(request['resourceMetrics'], 'resourceMetrics')) {
+      const { resource, scopeMetrics } = jsonObject(entry, 'an entry of resourceMetrics');
+      takeResource(
+        resourceFromJson(resource).attributes,
+        metricsOf(scopeMetrics),
+        intake,
+        metadata,
+      );
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw errors.otlp_json({ cause: error });
+    }
+    throw error;
   }
 }
 
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return parsePushJson(bytes);
-  } catch (error) {
-    if (isSvcError(error)) {
-      throw error;
+function* metricsOf(scopeMetrics: unknown): Generator<OtlpMetric> {
+  for (const scope of jsonEntries(scopeMetrics, 'scopeMetrics')) {
+    const { metrics } = jsonObject(scope, 'an entry of scopeMetrics');
+    for (const metric of jsonEntries(metrics, 'metrics')) {
+      yield metricOf(jsonObject(metric, 'a metric'));
     }
-    throw errors.otlp_json({ cause: error });
+  }
+}
+
+/** Lists that are read in pieces. */
+const lists = ['resourceMetrics', 'scopeMetrics', 'metrics', 'dataPoints'];
+
+function* pointsOf<P>(data: unknown, pointOf: (point: Json) => P): Generator<P> {
+  for (const point of jsonEntries(jsonObject(data, 'the data')['dataPoints'], 'dataPoints')) {
+    yield pointOf(jsonObject(point, 'a data point'));
   }
 }
 
@@ -55,10 +70,6 @@ function metricOf(json: Json): OtlpMetric {
     description: jsonText(json['description'], 'description'),
     unit: jsonText(json['unit'], 'unit'),
   };
-  const points = (data: unknown): readonly Json[] =>
-    jsonArray(jsonObject(data, 'the data')['dataPoints'], 'dataPoints').map((point) =>
-      jsonObject(point, 'a data point'),
-    );
   const { sum, gauge, histogram, exponentialHistogram, summary } = json;
   if (sum !== undefined) {
     const data = jsonObject(sum, 'sum');
@@ -68,28 +79,30 @@ function metricOf(json: Json): OtlpMetric {
           ...described,
           kind: data['isMonotonic'] === true ? 'counter' : 'updown',
           delta,
-          points: points(sum).map(numberPoint),
+          points: pointsOf(sum, numberPoint),
         }
-      : { ...described, kind: 'refused', why: noTemporality, points: points(sum) };
+      : { ...described, kind: 'refused', why: noTemporality, points: pointsOf(sum, asSent) };
   }
   if (histogram !== undefined) {
     const delta = isDelta(jsonObject(histogram, 'histogram'));
     return delta !== undefined
-      ? { ...described, kind: 'histogram', delta, points: points(histogram).map(histogramPoint) }
-      : { ...described, kind: 'refused', why: noTemporality, points: points(histogram) };
+      ? { ...described, kind: 'histogram', delta, points: pointsOf(histogram, histogramPoint) }
+      : { ...described, kind: 'refused', why: noTemporality, points: pointsOf(histogram, asSent) };
   }
   if (exponentialHistogram !== undefined) {
     return {
       ...described,
       kind: 'refused',
       why: onlyClassic,
-      points: points(exponentialHistogram),
+      points: pointsOf(exponentialHistogram, asSent),
     };
   }
   return summary === undefined
-    ? { ...described, kind: 'gauge', delta: false, points: points(gauge).map(numberPoint) }
-    : { ...described, kind: 'summary', points: points(summary).map(summaryPoint) };
+    ? { ...described, kind: 'gauge', delta: false, points: pointsOf(gauge, numberPoint) }
+    : { ...described, kind: 'summary', points: pointsOf(summary, summaryPoint) };
 }
+
+const asSent = (point: Json): Json => point;
 
 /** Returns whether it is a delta; undefined if unstated. */
 function isDelta({ aggregationTemporality: said }: Json): boolean | undefined {

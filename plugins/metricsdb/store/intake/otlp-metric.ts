@@ -48,22 +48,22 @@ interface Described {
 
 /**
  * Metric of an OTLP message in either encoding; `updown` is a sum that also shrinks, `delta` one
- * that states increments.
+ * that states increments. Points can be read once.
  */
 export type OtlpMetric = Described &
   (
     | {
         readonly kind: 'gauge' | 'counter' | 'updown';
         readonly delta: boolean;
-        readonly points: readonly NumberPoint[];
+        readonly points: Iterable<NumberPoint>;
       }
     | {
         readonly kind: 'histogram';
         readonly delta: boolean;
-        readonly points: readonly HistogramPoint[];
+        readonly points: Iterable<HistogramPoint>;
       }
-    | { readonly kind: 'summary'; readonly points: readonly SummaryPoint[] }
-    | { readonly kind: 'refused'; readonly why: string; readonly points: readonly unknown[] }
+    | { readonly kind: 'summary'; readonly points: Iterable<SummaryPoint> }
+    | { readonly kind: 'refused'; readonly why: string; readonly points: Iterable<unknown> }
   );
 
 type Pairs = readonly (readonly [string, string])[];
@@ -90,18 +90,16 @@ function resourceLabels(attributes: readonly KeyValue[]): Pairs {
 /** The metrics of one resource, and the series `target_info` with those of its attributes that are not labels of all the others. */
 export function takeResource(
   attributes: readonly KeyValue[],
-  metrics: readonly OtlpMetric[],
+  metrics: Iterable<OtlpMetric>,
   intake: Intake,
   metadata: MetadataSink,
 ): void {
   const labels = resourceLabels(attributes);
-  metrics.forEach((metric) => takeMetric(metric, labels, intake, metadata));
+  let latest = 0;
+  for (const metric of metrics) {
+    latest = Math.max(latest, takeMetric(metric, labels, intake, metadata));
+  }
   const others = attributes.filter(({ key }) => !identifying.has(key));
-  const latest = metrics.reduce(
-    (last, { kind, points }) =>
-      kind === 'refused' ? last : Math.max(last, ...points.map(({ time }) => time)),
-    0,
-  );
   if (others.length > 0 && latest > 0 && labels.some(([, value]) => value !== '')) {
     metadata.note('target_info', { type: 'gauge', help: 'Target metadata', unit: '' });
     const slot = intake.seriesOf([
@@ -112,17 +110,23 @@ export function takeResource(
   }
 }
 
-/** Puts the points of one metric into the intake, a series per bucket and quantile. */
+/**
+ * Puts the points of one metric into the intake, a series per bucket and quantile. Returns the time of the latest one; 0
+ * for none.
+ */
 function takeMetric(
   metric: OtlpMetric,
   resource: Pairs,
   intake: Intake,
   metadata: MetadataSink,
-): void {
+): number {
   if (metric.kind === 'refused') {
-    metric.points.forEach(() => intake.reject(metric.why));
-    return;
+    for (const _ of metric.points) {
+      intake.reject(metric.why);
+    }
+    return 0;
   }
+  let latest = 0;
   const name = metricNameOf(metric);
   metadata.note(name, {
     type: metric.kind === 'updown' ? 'gauge' : metric.kind,
@@ -134,6 +138,7 @@ function takeMetric(
     case 'counter':
     case 'updown':
       for (const point of metric.points) {
+        latest = Math.max(latest, point.time);
         put(
           intake,
           [['__name__', name], ...labelsOf(point, resource)],
@@ -144,12 +149,14 @@ function takeMetric(
       }
       break;
     case 'histogram':
-      metric.points.forEach((point) =>
-        takeHistogram(name, point, labelsOf(point, resource), { intake, delta: metric.delta }),
-      );
+      for (const point of metric.points) {
+        latest = Math.max(latest, point.time);
+        takeHistogram(name, point, labelsOf(point, resource), { intake, delta: metric.delta });
+      }
       break;
     case 'summary':
       for (const point of metric.points) {
+        latest = Math.max(latest, point.time);
         const labels = labelsOf(point, resource);
         point.quantiles.forEach(([quantile, value]) =>
           put(
@@ -163,6 +170,7 @@ function takeMetric(
         put(intake, [['__name__', `${name}_count`], ...labels], point, point.count);
       }
   }
+  return latest;
 }
 
 function takeHistogram(

@@ -1,7 +1,8 @@
-import { isSvcError, type SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
 import {
   jsonArray,
   jsonBoolean,
+  jsonEntries,
   jsonNanos,
   jsonNumber,
   jsonObject,
@@ -15,38 +16,37 @@ import { errors } from './errors.ts';
 
 /** The JSON form of an ExportTraceServiceRequest as the protobuf one, so that there is one reader and one log. */
 export function protoFromJson(body: Uint8Array): Uint8Array {
-  const request = jsonObject(parsed(body), 'the request');
-  const writer = new ProtoWriter(body.length);
-  for (const entry of jsonArray(request['resourceSpans'], 'resourceSpans')) {
-    writer.message(1, (message) =>
-      writeResourceSpans(message, jsonObject(entry, 'an entry of resourceSpans')),
-    );
+  try {
+    const request = jsonObject(parsePushJson(body, lists), 'the request');
+    const writer = new ProtoWriter(body.length);
+    for (const entry of jsonEntries(request['resourceSpans'], 'resourceSpans')) {
+      writer.message(1, (message) =>
+        writeResourceSpans(message, jsonObject(entry, 'an entry of resourceSpans')),
+      );
+    }
+    return writer.finish();
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw errors.otlp_json({ cause: error.message }, { cause: error });
+    }
+    throw error;
   }
-  return writer.finish();
 }
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** Lists that are read in pieces. */
+const lists = ['resourceSpans', 'scopeSpans', 'spans'];
 
 const deepest = 32;
 
 const refused = (what: string): SvcError => errors.otlp({ what });
 
-function parsed(body: Uint8Array): unknown {
-  try {
-    return parsePushJson(body);
-  } catch (error) {
-    if (isSvcError(error)) {
-      throw error;
-    }
-    throw errors.otlp_json({ cause: (error as Error).message }, { cause: error });
-  }
-}
-
 function writeResourceSpans(writer: ProtoWriter, entry: Json): void {
   writer.message(1, (message) =>
     writeAttributes(message, 1, jsonObject(entry['resource'], 'resource')['attributes']),
   );
-  for (const scopeSpans of jsonArray(entry['scopeSpans'], 'scopeSpans')) {
+  for (const scopeSpans of jsonEntries(entry['scopeSpans'], 'scopeSpans')) {
     writer.message(2, (message) =>
       writeScopeSpans(message, jsonObject(scopeSpans, 'an entry of scopeSpans')),
     );
@@ -60,7 +60,7 @@ function writeScopeSpans(writer: ProtoWriter, entry: Json): void {
     writeText(message, 2, scope['version'], 'the version of a scope');
     writeAttributes(message, 3, scope['attributes']);
   });
-  for (const span of jsonArray(entry['spans'], 'spans')) {
+  for (const span of jsonEntries(entry['spans'], 'spans')) {
     writer.message(2, (message) => writeSpan(message, jsonObject(span, 'a span')));
   }
 }
