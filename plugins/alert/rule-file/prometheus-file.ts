@@ -41,10 +41,13 @@ const groupFields = [
 ];
 const ruleFields = ['alert', 'record', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations'];
 
+/** Max lexemes, some fifty for an alert: each takes the parser 200 bytes and more of memory while it reads. */
+const lexemes = 250_000;
+
 /** Parses a plain YAML document into Maps: no aliases that grow, no own types. */
 export function readYaml(text: string, what: string): unknown {
   try {
-    return parseForeignYaml(text, { mapAsMap: true, merge: true });
+    return parseForeignYaml(text, { mapAsMap: true, merge: true, lexemes });
   } catch (cause) {
     const problem = { what, cause: messageOf(cause) };
     throw cause instanceof RangeError
