@@ -188,6 +188,16 @@ function pushDoors(house: WholeHouse): Door[] {
   });
   const json = 'application/json';
   const proto = 'application/x-protobuf';
+  const nanos = `${Date.now()}000000`;
+  const point = JSON.stringify({ attributes: [], timeUnixNano: nanos, asDouble: 1 });
+  const record = JSON.stringify({ timeUnixNano: nanos, body: { stringValue: 'lines of words' } });
+  const span = JSON.stringify({
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+    name: 'a',
+    startTimeUnixNano: nanos,
+    endTimeUnixNano: nanos,
+  });
   return [
     push('remote write', '/api/v1/write', proto, (bytes) => snappyEncode(samples(bytes)), {
       'content-encoding': 'snappy',
@@ -209,6 +219,27 @@ function pushDoors(house: WholeHouse): Door[] {
       '/v1/traces',
       json,
       (bytes) => `{"resourceSpans":${shapes['empty lists'](bytes - 20)}}`,
+    ),
+    push(
+      'otlp metrics, points',
+      '/v1/metrics',
+      json,
+      (bytes) =>
+        `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"doors","gauge":{"dataPoints":[${repeated(point, bytes - 120, ',')}]}}]}]}]}`,
+    ),
+    push(
+      'otlp logs, records',
+      '/v1/logs',
+      json,
+      (bytes) =>
+        `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${repeated(record, bytes - 80, ',')}]}]}]}`,
+    ),
+    push(
+      'otlp traces, spans',
+      '/v1/traces',
+      json,
+      (bytes) =>
+        `{"resourceSpans":[{"scopeSpans":[{"spans":[${repeated(span, bytes - 80, ',')}]}]}]}`,
     ),
     push(
       'loki push',

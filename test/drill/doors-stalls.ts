@@ -12,21 +12,25 @@ const times = (): number[] =>
 
 /**
  * Loaded into the server before anything else: writes down how long its request thread went without
- * a turn, as `<end> <ms>`. Waiting for a processor, which a busy machine causes, is subtracted.
+ * a turn, and how long of that it ran, as `<end> <ms> <ran ms>`. Waiting for a processor, which a
+ * busy machine causes, is subtracted from the first; the second does not know it.
  */
 if (isMainThread && file !== undefined) {
   let at = performance.now();
-  let [, waited = 0] = times();
+  let [ran = 0, waited = 0] = times();
   setInterval(() => {
     const now = performance.now();
     if (now - at > everyMs + leastMs) {
-      const [, since = 0] = times();
-      const stalledMs = now - at - everyMs - (since - waited) / 1e6;
+      const [since = 0, sinceWaited = 0] = times();
+      const stalledMs = now - at - everyMs - (sinceWaited - waited) / 1e6;
       if (stalledMs > leastMs) {
-        appendFileSync(file, `${Date.now()} ${stalledMs.toFixed(1)}\n`);
+        appendFileSync(
+          file,
+          `${Date.now()} ${stalledMs.toFixed(1)} ${((since - ran) / 1e6).toFixed(1)}\n`,
+        );
       }
     }
     at = performance.now();
-    [, waited = 0] = times();
+    [ran = 0, waited = 0] = times();
   }, everyMs).unref();
 }

@@ -8,28 +8,36 @@ import { fileURLToPath } from 'node:url';
 
 import type { Outcome, Row } from '../exercise.ts';
 import { programOf } from '../program-of.ts';
-import { productWithEdges, startWholeHouse, type WholeHouse } from '../whole-house.ts';
+import { cpuSeconds, productWithEdges, startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import type { Door } from './doors-bodies.ts';
 import { inboundDoors } from './doors-inbound.ts';
 import { openOutbound } from './doors-outbound.ts';
 import type { Watched } from './doors-watch.ts';
 
 const mebibyte = 1024 * 1024;
-const mostGrowthMb = 64;
 const settleMs = 500;
+/** Opens what a door loads once, so that it is not taken for the memory of what is sent. */
+const firstBytes = 16 * 1_024;
 
 /**
  * Sends 1, 8 and 64 MB, and the largest that it takes, through every door for data from outside:
- * nobody else waits, and the memory stays.
+ * nobody else waits, and the memory stays. A step counts by the time that the request thread ran, as
+ * a machine that is busy with other things stops it for longer.
  */
 export async function run({
   sizes = '1,8,64',
   only = '',
-  stall = 20,
+  step = 20,
+  healthz = 50,
+  growth = 64,
+  largest = true,
 }: {
   readonly sizes?: string | number;
   readonly only?: string;
-  readonly stall?: number;
+  readonly step?: number;
+  readonly healthz?: number;
+  readonly growth?: number;
+  readonly largest?: boolean;
 } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-doors-'));
   const stalls = join(folder, 'stalls');
@@ -55,16 +63,22 @@ export async function run({
         continue;
       }
       await door.open?.();
-      const each = [...new Set([...asked, ...(door.mostMb === undefined ? [] : [door.mostMb])])];
+      const most = largest && door.mostMb !== undefined ? [door.mostMb] : [];
+      const each = [...new Set([...asked, ...most])];
+      await (
+        await door.send(firstBytes)
+      )();
       for (const mb of each.toSorted((a, b) => a - b)) {
-        cases.push(await passed(door, mb, { watch, stalls, mostStallMs: stall }));
+        cases.push(await passed(door, mb, { watch, stalls, step, healthz, growth }));
         console.error(JSON.stringify(cases.at(-1)));
       }
     }
     return {
       ok: cases.every(({ ok }) => ok === true),
-      'longest stall at most, ms': stall,
-      'RSS growth at most, MB': mostGrowthMb,
+      'longest step at most, ms': step,
+      'healthz p99 at most, ms': healthz,
+      'RSS growth at most, MB': growth,
+      'processor, s': Math.round(cpuSeconds(house.pid)),
       doors: cases,
     };
   } finally {
@@ -96,8 +110,16 @@ async function passed(
   {
     watch,
     stalls,
-    mostStallMs,
-  }: { readonly watch: ChildProcess; readonly stalls: string; readonly mostStallMs: number },
+    step,
+    healthz,
+    growth,
+  }: {
+    readonly watch: ChildProcess;
+    readonly stalls: string;
+    readonly step: number;
+    readonly healthz: number;
+    readonly growth: number;
+  },
 ): Promise<Row> {
   // What is sent is made before: its maker is busy meanwhile.
   const parcel = await send(mb * mebibyte);
@@ -108,17 +130,18 @@ async function passed(
   await pause(settleMs);
   const { p99Ms, slowestMs, peakMb } = await told<Watched>(watch, 'end');
   const longest = longestSince(stalls, began);
-  const growth = Math.round(peakMb - beforeMb);
+  const grownMb = Math.round(peakMb - beforeMb);
   return {
     door: name,
     MB: mb,
     answer,
-    'longest stall, ms': Math.round(longest),
+    'longest stall, ms': Math.round(longest.stallMs),
+    'longest step, ms': Math.round(longest.ranMs),
     'healthz p99, ms': p99Ms,
     'slowest, ms': slowestMs,
-    'RSS growth, MB': growth,
+    'RSS growth, MB': grownMb,
     seconds,
-    ok: longest <= mostStallMs && growth <= mostGrowthMb,
+    ok: longest.ranMs <= step && p99Ms <= healthz && grownMb <= growth,
   };
 }
 
@@ -127,12 +150,14 @@ async function told<T>(watch: ChildProcess, word: 'begin' | 'end'): Promise<T> {
   return ((await once(watch, 'message')) as [T])[0];
 }
 
-function longestSince(stalls: string, since: number): number {
+function longestSince(
+  stalls: string,
+  since: number,
+): { readonly stallMs: number; readonly ranMs: number } {
   const lines = existsSync(stalls) ? readFileSync(stalls, 'utf8').trim().split('\n') : [];
-  const [longest = 0] = lines
-    .map((line) => line.split(' ').map(Number))
-    .filter(([end = 0]) => end >= since)
-    .map(([, ms = 0]) => ms)
-    .sort((a, b) => b - a);
-  return longest;
+  const seen = lines.map((line) => line.split(' ').map(Number)).filter(([end = 0]) => end >= since);
+  return {
+    stallMs: Math.max(0, ...seen.map(([, ms = 0]) => ms)),
+    ranMs: Math.max(0, ...seen.map(([, , ms = 0]) => ms)),
+  };
 }
