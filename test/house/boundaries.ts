@@ -27,6 +27,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   output: [],
   cli: [],
   zip: [],
+  'chart-picture': [],
   check: [],
   cron: ['query'],
   'foreign-yaml': [],

@@ -200,8 +200,8 @@ export interface ChannelMessage {
   readonly link: string;
   /** Link where a signed-in user acknowledges or silences it, or extends its silence. */
   readonly act?: string;
-  /** The last hour: at an address that opens without an account, and as it is. */
-  readonly chart?: { readonly link: string; png(): Uint8Array };
+  /** The last hour: at an address that opens without an account, and as it is, where there is something to draw. */
+  readonly chart?: { readonly link: string; png(): Uint8Array | undefined };
   /** True if the lines come from the channel's own template. */
   readonly templated: boolean;
   /** Incident; absent for a digest and a test. */

@@ -1,3 +1,4 @@
+import { chartPicture } from 'svc/chart-picture';
 import type { DeviceEntry } from 'svc/contracts/device';
 import type {
   ChannelMessage,
@@ -9,7 +10,6 @@ import type {
 
 import { againstThreshold, factsOf, lastingOf, nameOf, type Surroundings } from './briefing.ts';
 import { renderTemplate } from './channel-template.ts';
-import { chartPng } from './chart-png.ts';
 import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
 import type { NotifyTables } from '../store/tables.ts';
@@ -78,7 +78,12 @@ export function incidentMessage(
     lines: templated ? withoutControls(made.text).split('\n') : linesOf({ about, facts, steps }),
     ...(kind !== 'resolved' && act !== '' && { act }),
     ...(hour !== undefined &&
-      chart !== '' && { chart: { link: chart, png: () => chartPng(hour, incident.threshold) } }),
+      chart !== '' && {
+        chart: {
+          link: chart,
+          png: () => chartPicture({ lines: [hour], bound: incident.threshold }),
+        },
+      }),
   };
 }
 

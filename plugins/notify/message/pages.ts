@@ -1,10 +1,10 @@
+import { chartPicture } from 'svc/chart-picture';
 import type { NoticeInstances } from 'svc/contracts/notify';
 import { byteRoute, type Clock, type RouteDeclaration, type Tables } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { errors } from './errors.ts';
 import { againstThreshold, clockOf, labelsOf } from './briefing.ts';
-import { chartPng } from './chart-png.ts';
 import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf, type Target } from './message.ts';
 import { NoticeStore } from '../store/notice-store.ts';
@@ -45,10 +45,11 @@ export class Pages {
     const around =
       'incident' in target ? await this.#parts.knowledge.aroundId(target.incident) : undefined;
     const { hour, incident } = around?.background ?? {};
-    if (hour === undefined) {
+    const picture = hour && chartPicture({ lines: [hour], bound: incident?.threshold });
+    if (picture === undefined) {
       throw errors.no_chart();
     }
-    return chartPng(hour, incident?.threshold);
+    return picture;
   }
 
   #opened(token: string): Target {

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inflateSync } from 'node:zlib';
 
+import { chartPicture } from 'svc/chart-picture';
 import type { Mail } from 'svc/contracts/mail';
 import type { Background, ChannelMessage } from 'svc/contracts/notify';
 
 import { emailChannel } from '../../../plugins/mail/email-channel.ts';
-import { chartPng } from '../../../plugins/notify/message/chart-png.ts';
 import { shippedTypes } from '../../../plugins/notify/types/channel-types.ts';
 import { digestMessage, incidentMessage } from '../../../plugins/notify/message/message.ts';
 import { silent } from '../../storage/folder.ts';
@@ -218,7 +218,7 @@ for (const type of [...Object.keys(shippedTypes), 'email']) {
 
 test('the picture of the last hour is a PNG that says what was measured, also of a flat line and of no threshold', () => {
   const { chart } = messageOf('firing');
-  const bytes = Buffer.from(chart!.png());
+  const bytes = Buffer.from(chart!.png()!);
   assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
   assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [480, 160]);
   const pixelsOf = (png: Buffer): Buffer => {
@@ -241,13 +241,14 @@ test('the picture of the last hour is a PNG that says what was measured, also of
   for (const value of [0, -1e300, 5e-324]) {
     assert.equal(
       Buffer.from(
-        chartPng(
-          [
-            [0, value],
-            [1, value],
+        chartPicture({
+          lines: [
+            [
+              [0, value],
+              [1, value],
+            ],
           ],
-          undefined,
-        ),
+        })!,
       )
         .subarray(1, 4)
         .toString('latin1'),

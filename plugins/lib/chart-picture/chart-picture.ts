@@ -1,50 +1,71 @@
-import { deflateSync } from 'node:zlib';
+import { png } from './png.ts';
 
-import type { Background } from 'svc/contracts/notify';
+/** Values with their times in milliseconds; one that is no number is a gap. */
+export type Line = readonly (readonly [time: number, value: number])[];
 
-type Points = NonNullable<Background['hour']>;
+export interface Chart {
+  /** The first five are drawn, each in a colour of its own. */
+  readonly lines: readonly Line[];
+  /** Drawn across, such as a threshold. */
+  readonly bound?: number | undefined;
+}
 
 const [width, height, edge] = [480, 160, 22];
-/** Palette by number: background, measurements, threshold, digits, and grid lines. */
-const palette = [0xffffff, 0x1976d2, 0xd32f2f, 0x616161, 0xe0e0e0] as const;
-const [paper, ink, bound, text, rule] = [0, 1, 2, 3, 4];
+/** Palette by number: background, first line, bound, digits, grid lines, and further lines. */
+const palette = [
+  0xffffff, 0x1976d2, 0xd32f2f, 0x616161, 0xe0e0e0, 0x388e3c, 0xf57c00, 0x7b1fa2, 0x00838f,
+] as const;
+const [paper, bound, text, rule] = [0, 2, 3, 4];
+const inks = [1, 5, 6, 7, 8] as const;
 
-/**
- * Draws the measurements of the last hour, with the threshold, as a small picture for targets that
- * cannot draw.
- */
-export function chartPng(points: Points, threshold: number | undefined): Buffer {
-  const raster = new Raster();
-  const values = [
-    ...points.map(([, value]) => value),
-    ...(threshold === undefined ? [] : [threshold]),
-  ];
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const [first, last] = [points[0]![0], points.at(-1)![0]];
+/** Draws lines over time as a small PNG for places that cannot draw; undefined if they have no values. */
+export function chartPicture({ lines, bound: across }: Chart): Buffer | undefined {
+  const drawn = lines.slice(0, inks.length);
+  const [earliest, latest] = ends(drawn.flatMap((line) => line.map(([time]) => time)));
+  const [low, high] = ends([
+    ...drawn.flatMap((line) => line.map(([, value]) => value)),
+    ...(across === undefined ? [] : [across]),
+  ]);
+  if (earliest > latest || low > high) {
+    return undefined;
+  }
   const x = (time: number): number =>
-    edge + ((time - first) / Math.max(1, last - first)) * (width - 2 * edge);
+    edge + ((time - earliest) / Math.max(1, latest - earliest)) * (width - 2 * edge);
   const y = (value: number): number =>
     height - edge - ((value - low) / (high - low || 1)) * (height - 2 * edge);
+  const raster = new Raster();
   [low, high].forEach((value) =>
     raster.line([edge, y(value)], [width - edge, y(value)], { colour: rule, thick: 1 }),
   );
-  if (threshold !== undefined) {
-    raster.line([edge, y(threshold)], [width - edge, y(threshold)], {
+  if (across !== undefined) {
+    raster.line([edge, y(across)], [width - edge, y(across)], {
       colour: bound,
       thick: 2,
       dash: 8,
     });
   }
-  points.slice(1).forEach(([time, value], at) =>
-    raster.line([x(points[at]![0]), y(points[at]![1])], [x(time), y(value)], {
-      colour: ink,
-      thick: 3,
+  drawn.forEach((line, number) =>
+    line.slice(1).forEach(([time, value], at) => {
+      const [before, from] = line[at]!;
+      if (Number.isFinite(from) && Number.isFinite(value)) {
+        raster.line([x(before), y(from)], [x(time), y(value)], { colour: inks[number]!, thick: 3 });
+      }
     }),
   );
   raster.digits(edge, 5, shortOf(high));
   raster.digits(edge, height - 15, shortOf(low));
-  return png(raster.rows);
+  return png(raster.rows, palette);
 }
+
+/** The least and the greatest of the numbers; the wrong way round if there are none. */
+const ends = (numbers: readonly number[]): readonly [least: number, greatest: number] =>
+  numbers.reduce<readonly [number, number]>(
+    ([least, greatest], number) =>
+      Number.isFinite(number)
+        ? [Math.min(least, number), Math.max(greatest, number)]
+        : [least, greatest],
+    [Infinity, -Infinity],
+  );
 
 const shortOf = (value: number): string => String(Number(value.toPrecision(4)));
 
@@ -119,45 +140,4 @@ class Raster {
       this.rows[Math.round(top) + down]?.fill(colour, Math.round(left), Math.round(left) + size);
     }
   }
-}
-
-/** Encodes a picture with one byte per pixel, an index into the palette. */
-function png(rows: readonly Uint8Array[]): Buffer {
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  // Eight bits, by palette; compressed, filtered and in order as always.
-  head.set([8, 3, 0, 0, 0], 8);
-  const colours = Buffer.from(
-    palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 0xff, colour & 0xff]),
-  );
-  const pixels = deflateSync(Buffer.concat(rows.flatMap((row) => [Buffer.of(0), row])));
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([
-    signature,
-    chunk('IHDR', head),
-    chunk('PLTE', colours),
-    chunk('IDAT', pixels),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-function chunk(name: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
-  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  sum.writeUInt32BE(crcOf(body));
-  return Buffer.concat([length, body, sum]);
-}
-
-/** Computes the checksum of ISO 3309. */
-function crcOf(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) {
-      crc = (crc >>> 1) ^ ((crc & 1) * 0xedb88320);
-    }
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }
