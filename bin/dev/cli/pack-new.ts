@@ -2,25 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 import type { Call, Command } from 'svc/cli';
+import { currentProduct } from '../../product/product.ts';
+import { textsForAgents } from '../scaffold/scaffold.ts';
 import { command as newPlugin } from './plugin-new.ts';
-
-const persona = (id: string): string => `---
-name: ${id}-clerk
-description: Knows what ${id} is for.
-when_to_use: Questions on ${id}, and what it can do.
----
-
-Say what ${id} is for in one sentence, and read the guide ${id}-guide before you say more.
-`;
-
-const guide = (id: string): string => `---
-name: ${id}-guide
-description: How to work with ${id}. Read it before the first answer on ${id}.
----
-
-1. Its route greets the caller: GET /api/v1/${id}.
-2. Say who was greeted.
-`;
 
 export const command: Command = {
   operands: ['<id>'],
@@ -40,15 +24,12 @@ export const command: Command = {
     };
     const made = await newPlugin.run(inParent, shell);
     const folder = join(parent, id);
-    const files = {
-      [`agents/${id}-clerk.md`]: persona(id),
-      [`skills/${id}-guide/SKILL.md`]: guide(id),
-    };
-    for (const [name, text] of Object.entries(files)) {
+    const texts = textsForAgents(id, (await currentProduct()).root);
+    for (const [name, text] of texts) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text, { flag: 'wx' });
     }
-    const more = Object.keys(files).map((name) => join(folder, name));
+    const more = [...texts.keys()].map((name) => join(folder, name));
     return {
       data: {
         ...(made.data as object),

@@ -59,17 +59,15 @@ export function scaffold(plugin: NewPlugin): readonly string[] {
 
 /** Texts of the new files by their paths. */
 function filesOf({ id, folder, root, form }: NewPlugin): ReadonlyMap<string, string> {
-  const inSql = id.replaceAll('-', '_');
   const test =
     form === 'area'
       ? join(root, 'test', 'plugins', `${id}.test.ts`)
       : join(folder, 'test', `${id}.test.ts`);
   const filled = (template: string): string =>
-    readFileSync(join(root, scaffoldFolder, form, template), 'utf8')
-      .replaceAll('plugin-id', id)
-      .replaceAll('plugin_id', inSql)
-      .replaceAll('PLUGIN_ID', inSql.toUpperCase())
-      .replace('plugin-folder', relative(dirname(test), folder));
+    textFor(id, join(root, scaffoldFolder, form, template)).replace(
+      'plugin-folder',
+      relative(dirname(test), folder),
+    );
   const files = new Map(templates[form].map((name) => [join(folder, name), filled(name)]));
   if (form === 'area') {
     files.set(join(root, 'plugins', 'lib', 'contracts', `${id}.ts`), filled('contract.ts'));
@@ -81,6 +79,38 @@ function filesOf({ id, folder, root, form }: NewPlugin): ReadonlyMap<string, str
     files.set(test, filled('test.ts'));
   }
   return files;
+}
+
+/** A file of a form with the id of the plugin in it. */
+function textFor(id: string, file: string): string {
+  const inSql = id.replaceAll('-', '_');
+  return readFileSync(file, 'utf8')
+    .replaceAll('plugin-id', id)
+    .replaceAll('plugin_id', inSql)
+    .replaceAll('PLUGIN_ID', inSql.toUpperCase());
+}
+
+/** The persona and the guide of a new pack, by their names in its folder. */
+export function textsForAgents(id: string, root: string): ReadonlyMap<string, string> {
+  const folder = join(root, scaffoldFolder, 'pack');
+  return new Map([
+    [`agents/${id}-clerk.md`, textFor(id, join(folder, 'persona.md'))],
+    [`skills/${id}-guide/SKILL.md`, textFor(id, join(folder, 'guide.md'))],
+  ]);
+}
+
+/** Names of texts that still describe the pack as it was created, although its code is not that any more. */
+export function outdatedTexts(id: string, folder: string, root: string): readonly string[] {
+  const from = join(root, scaffoldFolder, 'pack');
+  const isAsCreated = (name: string, text: string): boolean =>
+    existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8') === text;
+  const texts = [
+    ['README.md', textFor(id, join(from, 'README.md'))] as const,
+    ...textsForAgents(id, root),
+  ];
+  return isAsCreated('index.ts', textFor(id, join(from, 'index.ts')))
+    ? []
+    : texts.filter(([name, text]) => isAsCreated(name, text)).map(([name]) => name);
 }
 
 /** Outside the tree `svc/sdk` and `svc/testing` are found through links to the checkout that made the plugin. */
