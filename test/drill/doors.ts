@@ -15,7 +15,6 @@ import { openOutbound } from './doors-outbound.ts';
 import type { Watched } from './doors-watch.ts';
 
 const mebibyte = 1024 * 1024;
-const settleMs = 500;
 /** Opens what a door loads once, so that it is not taken for the memory of what is sent. */
 const firstBytes = 16 * 1_024;
 
@@ -30,14 +29,17 @@ export async function run({
   step = 20,
   healthz = 50,
   growth = 64,
-  largest = true,
+  refused = true,
+  settle = 500,
 }: {
   readonly sizes?: string | number;
   readonly only?: string;
   readonly step?: number;
   readonly healthz?: number;
   readonly growth?: number;
-  readonly largest?: boolean;
+  /** Whether more is sent than a door takes. */
+  readonly refused?: boolean;
+  readonly settle?: number;
 } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-doors-'));
   const stalls = join(folder, 'stalls');
@@ -63,13 +65,15 @@ export async function run({
         continue;
       }
       await door.open?.();
-      const most = largest && door.mostMb !== undefined ? [door.mostMb] : [];
-      const each = [...new Set([...asked, ...most])];
+      const most = door.mostMb === undefined ? [] : [door.mostMb];
+      const each = refused
+        ? [...new Set([...asked, ...most])]
+        : asked.filter((mb) => mb <= Math.min(...most));
       await (
         await door.send(firstBytes)
       )();
       for (const mb of each.toSorted((a, b) => a - b)) {
-        cases.push(await passed(door, mb, { watch, stalls, step, healthz, growth }));
+        cases.push(await passed(door, mb, { watch, stalls, step, healthz, growth, settle }));
         console.error(JSON.stringify(cases.at(-1)));
       }
     }
@@ -113,12 +117,14 @@ async function passed(
     step,
     healthz,
     growth,
+    settle,
   }: {
     readonly watch: ChildProcess;
     readonly stalls: string;
     readonly step: number;
     readonly healthz: number;
     readonly growth: number;
+    readonly settle: number;
   },
 ): Promise<Row> {
   // What is sent is made before: its maker is busy meanwhile.
@@ -127,7 +133,7 @@ async function passed(
   const began = Date.now();
   const answer = await parcel();
   const seconds = (Date.now() - began) / 1_000;
-  await pause(settleMs);
+  await pause(settle);
   const { p99Ms, slowestMs, peakMb } = await told<Watched>(watch, 'end');
   const longest = longestSince(stalls, began);
   const grownMb = Math.round(peakMb - beforeMb);

@@ -5,7 +5,7 @@ import { run } from '../drill/doors.ts';
 import { onlyInDrills } from '../drill/rounds.ts';
 
 test(
-  'a megabyte and eight through every door for data from outside freeze nobody and stay in memory nowhere',
+  'a megabyte and eight, where they are taken, freeze nobody at any door for data from outside, and stay in memory nowhere',
   onlyInDrills,
   async () => {
     // A machine that is busy with other tests runs slower and collects garbage late, and answers
@@ -15,9 +15,10 @@ test(
       step: 250,
       healthz: 5_000,
       growth: 96,
-      largest: false,
+      refused: false,
+      settle: 200,
     });
-    assert.ok((doors as readonly object[]).length >= 80, 'every door was tried');
+    assert.ok((doors as readonly object[]).length >= 60, 'every door was tried');
     assert.equal(
       ok,
       true,
