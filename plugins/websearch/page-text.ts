@@ -1,3 +1,5 @@
+import { atOnce } from 'svc/flow';
+
 /** Elements that people do not read. Their text is skipped up to their end tag. */
 const unread = new Set([
   'script',
@@ -51,27 +53,31 @@ export interface PageText {
   readonly text: string;
 }
 
+/** Characters after which a step ends with its line. */
+const tidiedAtOnce = 100;
+
+/** Extracts the text of a page at once, for short ones. */
+export const pageText = (html: string): PageText => atOnce(readPage(html));
+
 /**
- * Extracts the text of a page as a person would read it, in one pass whose time is linear in its
- * length. Nothing of it is run or fetched.
+ * Extracts the text of a page as a person would read it, in small steps whose total time is linear
+ * in its length. Nothing of it is run or fetched.
  */
-export function pageText(html: string): PageText {
-  // Of its Latin letters alone: others may grow, and places in the one text are places in the other.
-  const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+export function* readPage(html: string): Generator<void, PageText> {
   const titled = /<title[^>]{0,200}>([^<]{0,2000})/i.exec(html.slice(0, 65_536));
   const parts: string[] = [];
   for (let at = 0; at < html.length;) {
-    const open = html.indexOf('<', at);
-    if (open < 0) {
-      parts.push(html.slice(at));
+    yield;
+    const open = indexOr(html, '<', at);
+    parts.push(html.slice(at, open));
+    if (open === html.length) {
       break;
     }
-    parts.push(html.slice(at, open));
     if (html.startsWith('<!--', open)) {
       at = behind(html, '-->', open + 4);
       continue;
     }
-    const name = nameAt(lower, open + 1);
+    const name = nameAt(html, open + 1);
     if (name === '') {
       // A sign that means "less than", or a tag of no element: neither is anything to read.
       const isTag = /[!?/]/.test(html[open + 1] ?? '');
@@ -79,32 +85,63 @@ export function pageText(html: string): PageText {
       at = isTag ? tagEnd(html, open) : open + 1;
       continue;
     }
-    const isClosing = lower[open + 1] === '/';
+    const isClosing = html[open + 1] === '/';
     parts.push(blocks.has(name) ? '\n' : name === 'a' || name === 'span' ? '' : ' ');
     at = tagEnd(html, open);
     if (!isClosing && unread.has(name) && html[at - 2] !== '/') {
-      at = tagEnd(html, indexOr(lower, `</${name}`, at));
+      at = tagEnd(html, yield* closingOf(html, name, at));
     }
   }
+  const lines: string[] = [];
+  const text = parts.join('');
+  for (let at = 0; at < text.length;) {
+    yield;
+    const end = indexOr(text, '\n', at + tidiedAtOnce);
+    lines.push(...tidy(decoded(text.slice(at, end))));
+    at = end + 1;
+  }
   return {
-    title: titled === null ? '' : tidy(decoded(titled[1]!)),
-    text: tidy(decoded(parts.join(''))),
+    title: titled === null ? '' : tidy(decoded(titled[1]!)).join('\n'),
+    text: lines.join('\n'),
   };
+}
+
+/** Characters of a plain text that one step takes. */
+const plainAtOnce = 1_000;
+
+/** Removes from a text that is no page what controls a terminal or changes the direction of text. */
+export function* readPlain(text: string): Generator<void, PageText> {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length;) {
+    yield;
+    // Two halves of a character stay together.
+    const end =
+      at + plainAtOnce + (/[\uD800-\uDBFF]/.test(text[at + plainAtOnce - 1] ?? '') ? 1 : 0);
+    parts.push(visible(text.slice(at, end)));
+    at = end;
+  }
+  return { title: '', text: parts.join('') };
 }
 
 /** A piece of text that may have marks in it. */
 export const plainText = (text: string): string => (/[<&]/.test(text) ? pageText(text).text : text);
 
-function nameAt(lower: string, at: number): string {
-  let from = at;
-  if (lower[from] === '/') {
-    from++;
+/** The name of an element whose tag, opening or closing, has its name at a place; empty if there is none. */
+function nameAt(html: string, at: number): string {
+  const from = html[at] === '/' ? at + 1 : at;
+  const [name = ''] = /^[a-z][a-z0-9]{0,19}/i.exec(html.slice(from, from + 20)) ?? [];
+  return name.toLowerCase();
+}
+
+/** Finds the beginning of the end tag of an element. */
+function* closingOf(html: string, name: string, from: number): Generator<void, number> {
+  for (let at = indexOr(html, '</', from); at < html.length; at = indexOr(html, '</', at + 2)) {
+    yield;
+    if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) {
+      return at;
+    }
   }
-  let end = from;
-  while (end < lower.length && end - from < 20 && /[a-z0-9]/.test(lower[end]!)) {
-    end++;
-  }
-  return /^[a-z]/.test(lower[from] ?? '') ? lower.slice(from, end) : '';
+  return html.length;
 }
 
 /**
@@ -148,11 +185,12 @@ const decoded = (text: string): string =>
     },
   );
 
-/** Removes characters that control a terminal or change the direction of text, and empty lines. */
-const tidy = (text: string): string =>
-  text
-    .replaceAll(/[^\P{C}\n\t]/gu, '')
+/** Removes characters that control a terminal or change the direction of text. */
+const visible = (text: string): string => text.replaceAll(/[^\P{C}\n\t]/gu, '');
+
+/** The lines of a text that have something in them. */
+const tidy = (text: string): readonly string[] =>
+  visible(text)
     .split('\n')
     .map((line) => line.replaceAll(/[ \t\u00a0]+/g, ' ').trim())
-    .filter((line) => line !== '')
-    .join('\n');
+    .filter((line) => line !== '');

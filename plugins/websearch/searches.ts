@@ -5,6 +5,7 @@ import {
   hostOf,
   testConnection,
 } from 'svc/connection';
+import { stepwise } from 'svc/flow';
 import {
   isSvcError,
   type OutboundReply,
@@ -14,7 +15,7 @@ import {
 } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { pageText } from './page-text.ts';
+import { type PageText, readPage, readPlain } from './page-text.ts';
 import {
   type Found,
   foundIn,
@@ -123,7 +124,7 @@ export class Searches {
           : `${hostOf(url)} answered ${reply.status}`;
       throw errors.page({ why });
     }
-    const page = textOf(reply, type);
+    const page = await stepwise(textOf(reply, type));
     const end = offset + maxCharacters;
     return {
       url: reply.url,
@@ -198,10 +199,8 @@ export class Searches {
   }
 }
 
-function textOf(
-  { body }: OutboundReply,
-  type: string,
-): { readonly title: string; readonly text: string } {
+/** Reads a page in steps: it is as large as its sender likes. */
+function textOf({ body }: OutboundReply, type: string): Generator<void, PageText> {
   const charset = /charset="?([\w-]{1,40})/i.exec(type)?.[1] ?? 'utf-8';
   let text: string;
   try {
@@ -210,7 +209,5 @@ function textOf(
     // A name of no encoding that is known: most pages are in this one.
     text = new TextDecoder().decode(body);
   }
-  return /html|^text\/(?!plain)/i.test(type)
-    ? pageText(text)
-    : { title: '', text: text.replaceAll(/[^\P{C}\n\t]/gu, '') };
+  return /html|^text\/(?!plain)/i.test(type) ? readPage(text) : readPlain(text);
 }

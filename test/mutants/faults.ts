@@ -160,8 +160,8 @@ export const faults: readonly Fault[] = [
   },
   {
     file: 'plugins/websearch/page-text.ts',
-    find: 'html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())',
-    put: 'html',
+    find: 'html.slice(at + 2, at + 2 + name.length).toLowerCase() === name',
+    put: 'html.slice(at + 2, at + 2 + name.length) === name',
     tests: ['plugins/websearch/'],
   },
   {

@@ -3,11 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 
+import { atOnce } from 'svc/flow';
 import { SkillRunner, Skills } from 'svc/contracts/skill';
 import type { Principal } from 'svc/sdk';
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
-import { pageText } from '../../../plugins/websearch/page-text.ts';
+import { pageText, readPlain } from '../../../plugins/websearch/page-text.ts';
 
 interface Web {
   readonly url: string;
@@ -257,6 +258,9 @@ test('a page becomes what a person would read, whatever is in it', () => {
   ] as const) {
     assert.equal(pageText(html).text, text, html);
   }
+  // A character of two halves at the end of a step stays whole.
+  const plain = `${'a'.repeat(999)}😀b`;
+  assert.equal(atOnce(readPlain(`${plain}\u202e`)).text, plain);
   // Each would take minutes where the work grows faster than the page.
   for (const piece of ['<', '<a ', '<script>', '<!--', '&amp', '<p>', '<a href="', '</']) {
     assert.ok(pageText(piece.repeat(Math.ceil(2_000_000 / piece.length))).text.length >= 0);
