@@ -119,7 +119,7 @@ function Actions({ check, path, reload }: ActionsProps) {
   );
 }
 
-/** Who logs in; a password is never shown, only whether there is one. */
+/** Name of who logs in; a password is never shown, only whether there is one. */
 const loginOf = ({ username, has_password: hasPassword }: Check): string =>
   username === undefined
     ? text[hasPassword ? 'onlyPassword' : 'noLogin']

@@ -25,7 +25,7 @@ const kinds = [
   'websocket',
 ] as const;
 
-/** What somebody has typed; empty where they leave it to svc. */
+/** Answers of somebody who has typed nothing yet; empty where they leave it to svc. */
 const blank = {
   target: '',
   kind: '',
