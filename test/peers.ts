@@ -5,6 +5,8 @@ import type { TestContext } from 'node:test';
 /** Programs, and two libraries, that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
   asciinema: 'asciinema',
+  check_disk: 'monitoring-plugins-basic',
+  check_procs: 'monitoring-plugins-basic',
   'chromium-headless-shell': 'chromium-headless-shell',
   curl: 'curl',
   'dpkg-deb': 'dpkg',
@@ -58,7 +60,10 @@ export const findBrowser = (): string | undefined =>
 
 function findProgram(name: string): string | undefined {
   // Daemons live beside the folders that a user's PATH names.
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...['/usr/sbin', '/sbin', '/usr/lib/nagios/plugins'],
+  ];
   // No program: it is loaded before one.
   const libraries = name.includes('.so')
     ? readdirSync('/usr/lib').flatMap((machine) =>

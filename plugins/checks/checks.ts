@@ -308,12 +308,19 @@ const targetAfter = ({ definition, secrets }: Check, given: string | undefined):
 
 const placeOf = (id: number) => ({ table: 'checks_checks', row: String(id), column: 'secrets' });
 
-function placeFault({ places, down_at: downAt }: Definition) {
+function placeFault({ kind, places, down_at: downAt }: Definition) {
   const wrong = places.findIndex((place) => !/^(?:svc|agent:.+|tag:[^=]+=.+|role:.+)$/.test(place));
   if (wrong !== -1) {
     return {
       field: `places/${wrong}`,
       message: 'must be svc, agent:NAME, tag:KEY=VALUE or role:ROLE',
+    };
+  }
+  if (kind === 'command' && places.includes('svc')) {
+    return {
+      field: 'places',
+      message:
+        'must be agents, such as agent:NAME, for a command: it is in the policy.yaml of a machine, and svc has none',
     };
   }
   // A tag or a role may stand for any number of agents.

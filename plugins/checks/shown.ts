@@ -41,6 +41,8 @@ export function readingOf({ place, at, reading, offline }: Vote): PlaceReading {
     address: facts?.address ?? null,
     status: facts?.status ?? null,
     banner: facts?.banner ?? null,
+    detail: facts?.detail ?? null,
+    measured: [...(facts?.measured ?? [])],
     certificate:
       certificate === undefined
         ? null

@@ -9,6 +9,7 @@ import { definePlugin } from 'svc/sdk';
 
 import { checkProbe } from './checks/check-probe.ts';
 import { errors } from './errors.ts';
+import { AllowedCommands } from './reach/allowed-commands.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
 import { AllowedViews } from './reach/allowed-views.ts';
 import { errors as reachErrors } from './reach/errors.ts';
@@ -64,6 +65,7 @@ export default definePlugin({
     const views = new AllowedViews(policy);
     const rules = new ProbeRules(policy);
     const programs = new MachinePrograms(ctx, ctx.services.maybe(Programs));
+    const commands = new AllowedCommands(policy, programs);
 
     const own = [
       processes(new ProcessWatch({ files, clock, after })),
@@ -107,7 +109,7 @@ export default definePlugin({
       skills: () => skills.list().map(({ value }) => value),
     });
     const methods = [
-      checkProbe(rules, programs, clock, ids),
+      checkProbe({ policy, rules, programs, commands, clock, ids }),
       { name: 'skill_list', mutating: false, run: async () => runner.list() },
       {
         name: 'skill_execute',

@@ -15,7 +15,7 @@ const Name = Type.String({
 
 const Kind = Type.Enum([...checkKinds], {
   description:
-    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; domain: the registration of a domain, from its registry by RDAP; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
+    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; domain: the registration of a domain, from its registry by RDAP; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol; command: a command that the policy of an agent lists. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
 });
 
 const Target = Type.String({
@@ -23,7 +23,7 @@ const Target = Type.String({
   maxLength: 2_000,
   examples: ['https://shop.example.org/health'],
   description:
-    'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; domain: a domain; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
+    'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; domain: a domain; command: the name of a command; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
 });
 
 /** Settings of a check that have a default; all are optional when it is written. */
@@ -74,7 +74,7 @@ const settings = {
       maxItems: 20,
       default: [],
       description:
-        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; domain: a registration that has not ended; the others: a successful conversation, with a valid certificate.',
+        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; domain: a registration that has not ended; command: exit code 0 or 1; the others: a successful conversation, with a valid certificate.',
     },
   ),
   group: Type.String({
@@ -214,6 +214,11 @@ export const PlaceReading = Type.Object({
   address: orNull(Type.String()),
   status: orNull(Type.Integer()),
   banner: orNull(Type.String({ description: 'Product and version of the server' })),
+  detail: orNull(Type.String({ description: 'First line that a command printed' })),
+  measured: Type.Array(
+    Type.Object({ label: Type.String(), value: Type.Number(), unit: Type.String() }),
+    { description: 'Performance data of a command, at most 50' },
+  ),
   certificate: orNull(Certificate),
   domain_expires_at: orNull(Timestamp),
   findings: Type.Array(

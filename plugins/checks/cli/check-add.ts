@@ -13,7 +13,7 @@ export const command: Command = {
     kind: {
       value: 'kind',
       about:
-        'http, tcp, tls, dns, domain, ping, smtp, postgres, mysql, redis, mqtt, grpc or websocket; default: by the scheme of a URL, tcp for host:port, otherwise ping',
+        'http, tcp, tls, dns, domain, ping, smtp, postgres, mysql, redis, mqtt, grpc, websocket or command; default: by the scheme of a URL, tcp for host:port, otherwise ping',
     },
     every: {
       value: 'seconds',

@@ -9,6 +9,12 @@ export interface ReadingAnswer {
   readonly address: string | null;
   readonly status: number | null;
   readonly banner: string | null;
+  readonly detail: string | null;
+  readonly measured: readonly {
+    readonly label: string;
+    readonly value: number;
+    readonly unit: string;
+  }[];
   readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
   readonly findings: readonly {
     readonly condition: string;
@@ -28,7 +34,7 @@ export function readingsText(readings: readonly ReadingAnswer[]): string {
     rest.certificate === null ? '–' : rest.certificate.expires_at.slice(0, 10),
     printable(rest.cause ?? ''),
   ]);
-  const details = readings.flatMap(({ place, phases, findings, banner }) => [
+  const details = readings.flatMap(({ place, phases, findings, banner, detail, measured }) => [
     ...(Object.keys(phases).length > 0
       ? [
           `${printable(place)}: ${Object.entries(phases)
@@ -36,7 +42,12 @@ export function readingsText(readings: readonly ReadingAnswer[]): string {
             .join(', ')}`,
         ]
       : []),
-    ...(banner === null ? [] : [`${printable(place)}: ${printable(banner)}`]),
+    ...[banner, detail].flatMap((said) =>
+      said === null ? [] : [`${printable(place)}: ${printable(said)}`],
+    ),
+    ...measured.map(
+      ({ label, value, unit }) => `  ${printable(label)}: ${value}${printable(unit)}`,
+    ),
     ...findings.map(
       ({ condition, holds, found }) =>
         `  ${holds ? 'holds' : 'does not hold'}: ${printable(condition)}${found === '' ? '' : ` (${printable(found)})`}`,

@@ -84,6 +84,11 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
   const phased = phasesOf[kind];
   return [
     ...samples.filter((sample) => sample !== undefined),
+    ...(facts.measured ?? []).map(({ label, value, unit }) => ({
+      metric: 'probe_perfdata',
+      labels: { label, ...(unit !== '' && { unit }) },
+      value,
+    })),
     ...(phased === undefined
       ? []
       : Object.entries(phases).map(([phase, ms]) => ({

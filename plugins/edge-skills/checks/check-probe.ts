@@ -1,10 +1,21 @@
 import { checkKinds, type Order, orderFault, probe } from 'svc/check';
-import type { EdgeMethod } from 'svc/contracts/edge-uplink';
+import type { EdgeMethod, LocalPolicy } from 'svc/contracts/edge-uplink';
 import type { Clock, Ids } from 'svc/sdk';
 
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 import type { ProbeRules } from '../reach/probe-rules.ts';
+import { errors as ownErrors } from '../errors.ts';
 import { errors } from '../skills/errors.ts';
+import type { AllowedCommands } from '../reach/allowed-commands.ts';
+
+export interface CheckProbeParts {
+  readonly policy: LocalPolicy;
+  readonly rules: ProbeRules;
+  readonly programs: MachinePrograms;
+  readonly commands: AllowedCommands;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'token'>;
+}
 
 const maxTimeoutMs = 60_000;
 const maxPingOutput = 4_096;
@@ -13,17 +24,22 @@ const maxPingOutput = 4_096;
  * Method by which the manager probes a target from this machine, within the policy of its owner, as
  * the probes of skills are.
  */
-export const checkProbe = (
-  rules: ProbeRules,
-  programs: MachinePrograms,
-  clock: Clock,
-  ids: Pick<Ids, 'token'>,
-): EdgeMethod => ({
+export const checkProbe = ({
+  policy,
+  rules,
+  programs,
+  commands,
+  clock,
+  ids,
+}: CheckProbeParts): EdgeMethod => ({
   name: 'check_probe',
   mutating: false,
   async run(params: unknown, { signal }) {
     const order = orderOf(params);
-    rules.requireAny();
+    if (!policy.current().skills.enabled) {
+      throw ownErrors.skills_not_allowed();
+    }
+    void (order.kind !== 'command' && rules.requireAny());
     const ping = order.kind === 'ping' ? programs.find('ping') : undefined;
     return await probe(
       order,
@@ -32,6 +48,7 @@ export const checkProbe = (
         monotonic: () => clock.monotonic(),
         now: () => clock.now(),
         nonce: () => ids.token(24),
+        command: (name, stop) => commands.run(name, order, stop),
         ping:
           ping === undefined
             ? undefined

@@ -31,6 +31,15 @@ export const errors = defineErrors('edge-skills', {
     'forbidden',
     'This machine\'s policy does not allow {what}; the machine\'s owner can add it to "skills.probes" in policy.yaml.',
   ],
+  command_not_allowed: [
+    'forbidden',
+    'This machine\'s policy does not list a command {name}; the machine\'s owner can add "{name}=/path/to/program arguments" to "skills.commands" in policy.yaml.',
+  ],
+  no_command_program: [
+    'upstream_error',
+    "The program {program} of the command {name} does not exist on this machine, or the agent's user may not run it.",
+  ],
+  command_unsaid: ['upstream_error', 'The command {name} ended with {end}: {said}'],
   no_address: ['upstream_error', '{name} cannot be resolved: {code}'],
   no_folder: ['invalid_argument', '{path} is not a folder; use file_stat for files.'],
 });

@@ -50,6 +50,7 @@ export class PolicyReport {
         views: cut(skills.views),
         containers: cut(skills.containers),
         databases: cut(skills.databases.map(withoutPassword)),
+        commands: cut(skills.commands.map(withoutArguments)),
         kubeconfig: skills.kubeconfig?.slice(0, maxEntry) ?? null,
         services: cut(skills.services),
         probes: cut(skills.probes),
@@ -62,6 +63,9 @@ export class PolicyReport {
 
 const cut = (entries: readonly string[]): string[] =>
   entries.map((entry) => entry.slice(0, maxEntry));
+
+/** An argument may be a password. */
+const withoutArguments = (command: string): string => command.replace(/ .*$/s, ' …');
 
 /** Masks passwords, which stand before the host or in the options after `?`. */
 const withoutPassword = (database: string): string =>

@@ -94,6 +94,7 @@ function readSkills(entry: Entry): Policy['skills'] {
     'views',
     'containers',
     'databases',
+    'commands',
     'kubeconfig',
     'services',
     'probes',
@@ -113,6 +114,7 @@ function readSkills(entry: Entry): Policy['skills'] {
     views: listed('views', views),
     containers: listed('containers', sockets),
     databases: listed('databases', databases),
+    commands: listed('commands', commands),
     kubeconfig,
     services: listed('services', units),
     probes: listed('probes', probes),
@@ -155,6 +157,10 @@ const databases: Form = {
   kind: 'databases, such as "orders=postgres://USER:PASSWORD@HOST/NAME"',
   pattern: /^[a-z][\w-]*=(postgres|mysql|redis):\/\//,
 };
+const commands: Form = {
+  kind: 'commands, such as "disk=/usr/lib/nagios/plugins/check_disk -w 20% -c 10%"',
+  pattern: /^[a-z][a-z0-9_-]{0,63}=\/[^\s]+(?: +[^\s]+)*$/,
+};
 const targets: Form = {
   kind: 'targets, such as "127.0.0.1:22"',
   pattern: /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):\d{1,5}$/,
@@ -194,6 +200,9 @@ function assertKeys(entry: Entry, known: readonly string[]): void {
   }
 }
 
+/** Lists whose entries may contain passwords. */
+const hidden: readonly string[] = ['skills.databases', 'skills.commands'];
+
 function list(
   { value, line, name }: Entry,
   usual: readonly string[],
@@ -208,9 +217,10 @@ function list(
   }
   const wrong = items.findIndex((one) => typeof one !== 'string' || !pattern.test(one));
   if (wrong >= 0) {
-    // A database is listed with its password, which must not get into logs and messages.
-    const shown =
-      name === 'skills.databases' ? `another entry (${wrong + 1})` : JSON.stringify(items[wrong]);
+    // What is listed with a password must not get into logs and messages.
+    const shown = hidden.includes(name)
+      ? `another entry (${wrong + 1})`
+      : JSON.stringify(items[wrong]);
     throw errors.policy_item({ line, name, kind, wrong: shown.slice(0, 100) });
   }
   return items as readonly string[];

@@ -1,6 +1,7 @@
 export {
   type Address,
   type CertificateFacts,
+  type CommandResult,
   type Facts,
   type Finding,
   type Order,
@@ -15,3 +16,4 @@ export { parseCondition, placeholders } from './conditions/condition.ts';
 export { usualConditions } from './conditions/judge.ts';
 export { orderFault } from './order-fault.ts';
 export { probe } from './probe.ts';
+export { isUnsaid, saidOf } from './probes/command.ts';

@@ -7,6 +7,9 @@ import { hostPort, isName } from './probes/host-port.ts';
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
+/** Name by which the owner of a machine lists a command. */
+const commandName = /^[a-z][a-z0-9_-]{0,63}$/;
+
 /** Kinds that may speak TLS. */
 const secureKinds: readonly CheckKind[] = [...(Object.keys(schemesOf) as CheckKind[]), 'tls'];
 
@@ -106,6 +109,10 @@ function targetFault(kind: Order['kind'], target: string): string | undefined {
       return isName(target) && isIP(target) === 0 && target.includes('.')
         ? undefined
         : 'must be a domain such as example.org';
+    case 'command':
+      return commandName.test(target)
+        ? undefined
+        : 'must be the name of a command that the policy of the machine lists, such as disk';
     case 'dns':
     case 'ping':
       return isName(target) ? undefined : 'must be a host name or an address';

@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 
-import { isSvcError } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
 
 import type { Facts, Order, Place, Reading } from './model/check.ts';
 import type { CheckKind } from './model/kinds.ts';
 import { judge } from './conditions/judge.ts';
 import type { Means } from './wire/conversation.ts';
 import { UntrustedError } from './wire/dial.ts';
+import { probeCommand } from './probes/command.ts';
 import { probeDns } from './probes/dns.ts';
 import { probeDomain } from './probes/domain.ts';
 import { failureOf } from './probes/failure.ts';
@@ -39,6 +40,7 @@ const probes: Readonly<Record<CheckKind, Probe>> = {
   mqtt: probeMqtt,
   grpc: probeGrpc,
   websocket: probeWebsocket,
+  command: probeCommand,
 };
 
 /**
@@ -57,7 +59,7 @@ export async function probe(order: Order, place: Place, signal: AbortSignal): Pr
   const watch = new Stopwatch(place);
   const facts = await probes[order.kind]({
     order,
-    place: { ...place, reach: refusing(place) },
+    place: { ...place, reach: refusing(place), command: running(place) },
     watch,
     signal: end.signal,
   })
@@ -100,3 +102,14 @@ const refusing =
       throw isRefusal ? new RefusedError(error.message, { cause: error }) : error;
     }
   };
+
+/** What keeps a command from saying how its target is says nothing about the target, except that it takes too long. */
+const running = ({ command }: Place): Place['command'] =>
+  command &&
+  (async (name, signal) => {
+    try {
+      return await command(name, signal);
+    } catch (error) {
+      throw signal.aborted ? error : new RefusedError(messageOf(error), { cause: error });
+    }
+  });

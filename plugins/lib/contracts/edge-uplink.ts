@@ -85,6 +85,8 @@ export interface Policy {
     readonly containers: readonly string[];
     /** `name=postgres://user:password@host/database`: databases whose state skills may look at. */
     readonly databases: readonly string[];
+    /** `name=/path/to/program arguments`: commands that checks may run. */
+    readonly commands: readonly string[];
     /** File by which kubectl reaches a cluster. */
     readonly kubeconfig: string | undefined;
     /** Services that skills may restart. */

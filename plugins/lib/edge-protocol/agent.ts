@@ -135,6 +135,8 @@ export const HostPolicy = Type.Object({
     views: entries,
     containers: entries,
     databases: entries,
+    /** Absent: the agent is of a version that knows none. */
+    commands: Type.Optional(entries),
     kubeconfig: orNull(text(1_000)),
     services: entries,
     probes: entries,

@@ -87,6 +87,9 @@ test('an outage is raised once a second place confirms it, and an agent that is 
   const { annotations } = (await ask('GET', `/alerts/incidents/${incident.id}`)).body;
   assert.match(annotations.description, /fails from (?:berlin, paris|paris, berlin)\./);
 
+  const command = await ask('POST', '/checks', { target: 'disk', kind: 'command' });
+  assert.deepEqual([command.status, command.body.details[0].path], [400, '/places']);
+
   await paris.session.close();
   const alone = await round();
   assert.equal(alone.state, 'stale');

@@ -8,6 +8,7 @@ export const noSkills: Policy['skills'] = {
   views: [],
   containers: [],
   databases: [],
+  commands: [],
   kubeconfig: undefined,
   services: [],
   probes: [],

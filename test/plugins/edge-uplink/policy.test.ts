@@ -106,12 +106,17 @@ test('an invalid section allows nothing and is named with its line; the others h
       text,
     );
   }
-  const [secret] = readPolicy('skills: { databases: ["x=http://u:s3cret@h"] }').problems;
-  assert.match(
-    secret!,
-    /skills\.databases may list only databases, .* but lists another entry \(1\)/,
-  );
-  assert.doesNotMatch(secret!, /s3cret/);
+  for (const [list, entry] of [
+    ['databases', 'x=http://u:s3cret@h'],
+    ['commands', 'x=relative --password s3cret'],
+  ] as const) {
+    const [secret] = readPolicy(`skills: { ${list}: ["${entry}"] }`).problems;
+    assert.match(
+      secret!,
+      new RegExp(`skills\\.${list} may list only .* but lists another entry \\(1\\)`),
+    );
+    assert.doesNotMatch(secret!, /s3cret/);
+  }
 });
 
 test('metrics of the machine go on under an invalid file, unless the owner has turned them off', (t) => {

@@ -23,6 +23,8 @@ export const usualConditions: Readonly<Record<Order['kind'], readonly string[]>>
   mqtt: ['[STATUS] == 0'],
   grpc: ['[STATUS] == 0', '[BODY] == SERVING'],
   websocket: ['[STATUS] == 101'],
+  // As plugins of Nagios say it: 0 is OK, 1 a warning.
+  command: ['[STATUS] < 2'],
 };
 
 /** Decides by its conditions whether a probe has succeeded. */
@@ -41,9 +43,19 @@ export function judge(order: Order, facts: Facts, now: number): Reading {
   const cause =
     (broken && facts.error) ??
     distrust ??
-    (broken === undefined ? null : `${broken.condition} does not hold: ${broken.found}`);
+    (broken === undefined ? null : brokenText(order, broken, facts));
   return { success: cause === null, cause, facts: shown, findings };
 }
+
+/** Says it in the words of a command, which knows more than its exit code. */
+const brokenText = (
+  { conditions }: Order,
+  { condition, found }: Finding,
+  { detail, status }: Facts,
+): string =>
+  conditions.length === 0 && detail !== undefined && detail !== ''
+    ? `${detail} (exit code ${status})`
+    : `${condition} does not hold: ${found}`;
 
 function finding(text: string, values: Values): Finding {
   const condition = parseCondition(text);

@@ -5,7 +5,7 @@ export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV
 /** Request for one probe from one place. Fields that its kind does not know are absent. */
 export interface Order {
   readonly kind: CheckKind;
-  /** URL; `host:port` of a TCP or TLS check; host or name of DNS and ping. */
+  /** URL; `host:port` of a TCP or TLS check; host or name of DNS and ping; name of a command. */
   readonly target: string;
   readonly timeout_ms: number;
   /** Version of IP; any: whichever address comes first. */
@@ -64,6 +64,14 @@ export interface CertificateFacts {
   readonly problem: string | null;
 }
 
+/** Value that a command measured. */
+export interface Measured {
+  readonly label: string;
+  readonly value: number;
+  /** Such as `s`, `%`, `B` or `c`; empty: none. */
+  readonly unit: string;
+}
+
 /** Findings of a probe. Absent fields were not reached, or are of other kinds. */
 export interface Facts {
   readonly connected: boolean;
@@ -90,6 +98,9 @@ export interface Facts {
   readonly domain_expires_at?: number;
   /** Product and version by which a server introduces itself. */
   readonly banner?: string;
+  /** First line that a command printed. */
+  readonly detail?: string;
+  readonly measured?: readonly Measured[];
   /** Response code of DNS, such as NXDOMAIN. */
   readonly rcode?: string;
   readonly answers?: readonly string[];
@@ -117,6 +128,12 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
+/** End of a command, and the beginning of what it printed. */
+export interface CommandResult {
+  readonly code: number;
+  readonly output: string;
+}
+
 /** Means that a place lends a probe. */
 export interface Place {
   /** Returns the address of a host that this place may talk to; throws where it may not. An undefined port means all of them. */
@@ -129,4 +146,6 @@ export interface Place {
   readonly nonce: () => string;
   /** Runs the system's `ping` with these arguments, and returns what it prints; absent: there is none. */
   readonly ping?: ((args: readonly string[], signal: AbortSignal) => Promise<string>) | undefined;
+  /** Runs the command of this name as its owner wrote it down; throws where the owner allows none. Absent: commands do not run here. */
+  readonly command?: ((name: string, signal: AbortSignal) => Promise<CommandResult>) | undefined;
 }

@@ -1,4 +1,4 @@
-/** Protocols that a check speaks. */
+/** Protocols that a check speaks, and commands that the owner of a machine allows. */
 export const checkKinds = [
   'http',
   'tcp',
@@ -13,6 +13,7 @@ export const checkKinds = [
   'mqtt',
   'grpc',
   'websocket',
+  'command',
 ] as const;
 export type CheckKind = (typeof checkKinds)[number];
 

@@ -47,6 +47,7 @@ export interface Reading {
   readonly place: string;
   readonly state: 'up' | 'failing' | 'offline';
   readonly cause: string | null;
+  readonly detail: string | null;
   readonly took_ms: number | null;
   readonly phases: Readonly<Record<string, number>>;
   readonly address: string | null;

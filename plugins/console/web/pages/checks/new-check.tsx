@@ -23,6 +23,7 @@ const kinds = [
   'mqtt',
   'grpc',
   'websocket',
+  'command',
 ] as const;
 
 /** Answers of somebody who has typed nothing yet; empty where they leave it to svc. */

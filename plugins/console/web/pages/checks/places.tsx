@@ -26,11 +26,11 @@ export const Places = ({ readings }: { readonly readings: readonly Reading[] }) 
 const columns: readonly Column<Reading>[] = [
   {
     head: text.place,
-    cell: ({ place, state, cause }) => (
+    cell: ({ place, state, cause, detail }) => (
       <span class="status">
         <Mark tone={tones[state]} />
-        <span class="cut" title={cause ?? undefined}>
-          {place} <span class={state === 'failing' ? 'critical' : 'soft'}>{cause}</span>
+        <span class="cut" title={cause ?? detail ?? undefined}>
+          {place} <span class={state === 'failing' ? 'critical' : 'soft'}>{cause ?? detail}</span>
         </span>
       </span>
     ),
