@@ -5,11 +5,16 @@ import { errors } from './errors.ts';
 import type { MachinePrograms } from './machine-programs.ts';
 
 const maxOutput = 16_384;
+/** Commands that run at a time: the machine has other work to do. */
+const maxAtOnce = 16;
+/** Beyond the time of the probe, whose signal ends the command first. */
+const graceMs = 2_000;
 
 /** Commands that the owner of this machine has written down; the manager names one, and adds nothing to it. */
 export class AllowedCommands {
   readonly #policy: LocalPolicy;
   readonly #programs: Pick<MachinePrograms, 'find' | 'run'>;
+  #running = 0;
 
   constructor(policy: LocalPolicy, programs: Pick<MachinePrograms, 'find' | 'run'>) {
     this.#policy = policy;
@@ -27,19 +32,14 @@ export class AllowedCommands {
     if (file === undefined) {
       throw errors.no_command_program({ name, program });
     }
-    const {
-      code,
-      output,
-      errors: printed,
-      cut,
-    } = await this.#programs.run(file, args, {
-      timeoutMs: order.timeout_ms,
-      maxBytes: maxOutput,
-      signal,
-    });
-    if (cut === 'time') {
-      throw errors.program_slow({ name, seconds: Math.round(order.timeout_ms / 1_000) });
+    if (this.#running >= maxAtOnce) {
+      throw errors.too_many_commands({ name, maxAtOnce });
     }
+    this.#running++;
+    const result = await this.#programs
+      .run(file, args, { timeoutMs: order.timeout_ms + graceMs, maxBytes: maxOutput, signal })
+      .finally(() => this.#running--);
+    const { code, output, errors: printed, cut } = result;
     const text = Buffer.from(output).toString('utf8') || printed;
     if (code === null || isUnsaid(order, code)) {
       throw errors.command_unsaid({

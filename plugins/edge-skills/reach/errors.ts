@@ -39,6 +39,10 @@ export const errors = defineErrors('edge-skills', {
     'upstream_error',
     "The program {program} of the command {name} does not exist on this machine, or the agent's user may not run it.",
   ],
+  too_many_commands: [
+    'unavailable',
+    '{maxAtOnce} commands are already running on this machine, so {name} was not run.',
+  ],
   command_unsaid: ['upstream_error', 'The command {name} ended with {end}: {said}'],
   no_address: ['upstream_error', '{name} cannot be resolved: {code}'],
   no_folder: ['invalid_argument', '{path} is not a folder; use file_stat for files.'],

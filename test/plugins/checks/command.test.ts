@@ -96,6 +96,12 @@ test('a command is what its owner wrote down, and whoever does not allow it says
   assert.equal((await run('unsaid', { conditions: ['[STATUS] == 3'] })).success, true);
   await assert.rejects(run('gone'), /gone of the command gone does not exist on this machine/);
   await assert.rejects(run('loud'), /loud ended with too much output: too much of it/);
+  const many = await Promise.allSettled(
+    Array.from({ length: 20 }, () => run('slow', { timeout_ms: 2_000 })),
+  );
+  const refused = many.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+  assert.equal(refused.length, 4);
+  assert.match(refused[0]!, /16 commands are already running on this machine/);
   const late = await run('slow', { timeout_ms: 500 });
   assert.deepEqual([late.success, late.cause], [false, 'no answer within 0.5 s']);
 
