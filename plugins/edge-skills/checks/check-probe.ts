@@ -4,7 +4,6 @@ import type { Clock, Ids } from 'svc/sdk';
 
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 import type { ProbeRules } from '../reach/probe-rules.ts';
-import { errors as ownErrors } from '../errors.ts';
 import { errors } from '../skills/errors.ts';
 import type { AllowedCommands } from '../reach/allowed-commands.ts';
 
@@ -37,7 +36,7 @@ export const checkProbe = ({
   async run(params: unknown, { signal }) {
     const order = orderOf(params);
     if (!policy.current().skills.enabled) {
-      throw ownErrors.skills_not_allowed();
+      throw errors.checks_not_allowed();
     }
     void (order.kind !== 'command' && rules.requireAny());
     const ping = order.kind === 'ping' ? programs.find('ping') : undefined;

@@ -1,6 +1,10 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-skills', {
+  checks_not_allowed: [
+    'forbidden',
+    'This machine\'s policy does not allow checks; the machine\'s owner can set "skills.enabled" in policy.yaml.',
+  ],
   record_name: ['invalid_argument', '{name} is not a valid name for a {type} record.'],
   url_form: [
     'invalid_argument',

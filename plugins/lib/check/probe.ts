@@ -103,7 +103,7 @@ const refusing =
     }
   };
 
-/** What keeps a command from saying how its target is says nothing about the target, except that it takes too long. */
+/** A command that cannot say how its target is says nothing about the target, unless it takes too long. */
 const running = ({ command }: Place): Place['command'] =>
   command &&
   (async (name, signal) => {

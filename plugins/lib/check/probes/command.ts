@@ -24,7 +24,7 @@ export async function probeCommand({
   return { status: code, ...saidOf(output) };
 }
 
-/** Whether an exit code says nothing about the target: UNKNOWN, or none that plugins agree on. */
+/** Returns whether an exit code says nothing about the target: UNKNOWN, or none that plugins agree on. */
 export const isUnsaid = ({ conditions }: Pick<Order, 'conditions'>, code: number): boolean =>
   conditions.length === 0 && !(code >= 0 && code <= lastSaying);
 

@@ -16,7 +16,7 @@ export const checks = words('checks', {
   interval: 'Interval in seconds',
   kindOfAddress: 'As the address says',
   username: 'User',
-  usernameHint: 'Logs in to a mail server, database, cache or broker; default: nobody logs in',
+  usernameHint: 'Logs in to a mail server, database, cache or broker; default: no login',
   password: 'Password',
   passwordHint: 'Encrypted, and never shown again',
   withPassword: '{user}, with a password',
