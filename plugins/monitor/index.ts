@@ -1,4 +1,5 @@
 import { DeviceNames } from 'svc/contracts/device';
+import { Directory } from 'svc/contracts/iam';
 import { LogQueries } from 'svc/contracts/logs';
 import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
@@ -61,6 +62,7 @@ export default definePlugin({
       dashboards,
       render: rendering,
       ids: ctx.ids,
+      people: ctx.services.maybe(Directory),
       allowed: () => settings.get<boolean>('monitor.public_links'),
     });
 

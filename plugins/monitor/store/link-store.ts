@@ -11,6 +11,8 @@ export interface Link {
   readonly note: string;
   readonly rangeS: number;
   readonly madeBy: string;
+  /** Account that it was made with; null for who has none, such as the operator. */
+  readonly makerId: number | null;
   readonly madeAt: number;
   readonly expiresAt: number;
   readonly openedAt: number | null;
@@ -76,7 +78,15 @@ export class LinkStore {
   }
 
   async add(
-    { dashboardUid, note, rangeS, madeBy, madeAt, expiresAt }: Omit<Link, 'id' | 'openedAt'>,
+    {
+      dashboardUid,
+      note,
+      rangeS,
+      madeBy,
+      makerId,
+      madeAt,
+      expiresAt,
+    }: Omit<Link, 'id' | 'openedAt'>,
     { dashboard, chosen }: Shown,
     digest: string,
   ): Promise<Link> {
@@ -90,6 +100,7 @@ export class LinkStore {
           range_s: rangeS,
           chosen: JSON.stringify([...chosen]),
           made_by: madeBy,
+          maker_id: makerId,
           made_at: madeAt,
           expires_at: expiresAt,
           opened_at: null,
@@ -127,6 +138,7 @@ const linkOf = (row: Selectable<MonitorTables['monitor_links']>): Link => ({
   note: row.note,
   rangeS: row.range_s,
   madeBy: row.made_by,
+  makerId: row.maker_id,
   madeAt: row.made_at,
   expiresAt: row.expires_at,
   openedAt: row.opened_at,

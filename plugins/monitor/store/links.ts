@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 
-import type { Call, Ids, Page, PageRequest, Tables } from 'svc/sdk';
+import type { DirectoryContract } from 'svc/contracts/iam';
+import {
+  type Call,
+  covers,
+  type Handle,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Principal,
+  type Tables,
+} from 'svc/sdk';
 import type { Asking } from 'svc/query';
 import type { Static } from 'typebox';
 
@@ -19,6 +29,7 @@ export interface LinksParts {
   readonly dashboards: DashboardService;
   readonly render: RenderParts;
   readonly ids: Pick<Ids, 'token'>;
+  readonly people: Handle<Pick<DirectoryContract, 'live'>>;
   /** Returns whether links are allowed at all. */
   readonly allowed: () => boolean;
 }
@@ -83,6 +94,7 @@ export class Links {
           note,
           rangeS,
           madeBy: authorOf(call),
+          makerId: accountOf(call.principal),
           madeAt: now,
           expiresAt: now + expires * 1_000,
         },
@@ -122,7 +134,7 @@ export class Links {
     const { tables, render: parts, allowed } = this.#parts;
     const now = parts.clock.now();
     const link = await new LinkStore(tables.read).byDigest(digestOf(token));
-    if (link === undefined || link.expiresAt <= now || !allowed()) {
+    if (link === undefined || link.expiresAt <= now || !allowed() || !this.#mayShare(link)) {
       throw errors.link_ended();
     }
     let fresh = this.#fresh.get(link.id);
@@ -131,6 +143,19 @@ export class Links {
       this.#keep(link.id, fresh);
     }
     return { ...(await fresh.answer), expires_at: new Date(link.expiresAt).toISOString() };
+  }
+
+  /** Returns whether its maker could still make it: who may not read a dashboard does not read it by a link of before. */
+  #mayShare({ makerId }: Link): boolean {
+    if (makerId === null) {
+      return true;
+    }
+    const maker = this.#parts.people.get().live(makerId);
+    return (
+      maker?.status === 'active' &&
+      maker.selectors === undefined &&
+      maker.grants.some((grant) => covers(grant, 'monitor:share'))
+    );
   }
 
   #keep(id: number, fresh: Fresh): void {
@@ -160,6 +185,9 @@ export class Links {
     );
   }
 }
+
+const accountOf = ({ kind, id }: Principal): number | null =>
+  kind === 'user' || kind === 'token' ? Number(id) : null;
 
 const askedOf = ({ chosen }: Shown, rangeS: number) => ({
   window: { from: `now-${rangeS}s`, to: 'now', step: undefined },

@@ -45,6 +45,7 @@ export interface MonitorTables {
     /** JSON of pairs of a variable and its values. */
     chosen: string;
     made_by: string;
+    maker_id: number | null;
     made_at: number;
     expires_at: number;
     opened_at: number | null;

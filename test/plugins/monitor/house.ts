@@ -17,20 +17,28 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-const person = (id: string, grants: readonly string[]): Principal => ({
+const person = (id: number, name: string, grants: readonly string[]): Principal => ({
   kind: 'user',
-  id,
-  email: `${id}@example.org`,
-  role: id,
+  id: String(id),
+  email: `${name}@example.org`,
+  role: name,
   grants,
 });
 
 export const people = {
-  ada: person('ada', ['*']),
+  ada: person(1, 'ada', ['*']),
   /** Person who may change panels. */
-  mo: person('mo', ['monitor:*']),
-  vera: person('vera', []),
+  mo: person(2, 'mo', ['monitor:*']),
+  vera: person(3, 'vera', []),
 } as const;
+
+/** Accounts as they are now: those of `people`. */
+const accounts = {
+  live(id: number) {
+    const found = Object.values(people).find((one) => one.id === String(id));
+    return found && { ...found, id, status: 'active', selectors: undefined };
+  },
+};
 
 export interface MonitorHouse {
   readonly house: TestHost;
@@ -63,6 +71,7 @@ export async function monitorHouse(
       'audit.trail': {
         append: async (_tx: unknown, record: AuditRecord) => void audit.push(record),
       },
+      'iam.directory': accounts,
       ...options.services,
     },
   });

@@ -121,6 +121,32 @@ test('a public link shows its dashboard as it was, and nothing else can be read 
   assert.ok(!JSON.stringify(audit).includes(token), 'the trail does not hold the secret');
 });
 
+test('a public link shows nothing while its maker could not make it', async (t) => {
+  const active = { status: 'active', grants: ['monitor:*'], selectors: undefined };
+  let maker: object | undefined = active;
+  const { house, ask } = await monitorHouse(t, {
+    services: { ...standIns().services, 'iam.directory': { live: () => maker } },
+  });
+  const panels = [{ title: 'Load', type: 'timeseries', query: 'node_load1' }];
+  await ask('PUT', `${path}/shop`, { as: 'mo', body: { title: 'Shop', panels } });
+  const { body } = await ask('POST', `${path}/shop/links`, {
+    as: 'mo',
+    body: { expires_in_s: 300, range_s: 600 },
+  });
+  for (const [now, status] of [
+    [active, 200],
+    [{ ...active, status: 'disabled' }, 404],
+    [{ ...active, grants: ['monitor:write'] }, 404],
+    [{ ...active, selectors: ['customer=acme'] }, 404],
+    [undefined, 404],
+    [active, 200],
+  ] as const) {
+    maker = now;
+    const answer = await house.fetch(shared(body.token), { headers: { authorization: '' } });
+    assert.equal(answer.status, status, JSON.stringify(now));
+  }
+});
+
 test('an API token makes no link to what it may not read itself', async (t) => {
   const tokens: Record<string, readonly string[]> = {
     share: [],
