@@ -236,6 +236,11 @@ export class Checks {
     return badgeOf({ label, ratio, days: asked.days });
   }
 
+  /** Returns the definition of a check as it would be; throws for one that cannot be. */
+  definitionOf(draft: CheckDraft): Definition {
+    return this.#partsOf(draft).definition;
+  }
+
   #partsOf(draft: { readonly target: string }) {
     const parts = partsOf(draft);
     const { definition, secrets } = parts;

@@ -1,6 +1,6 @@
 import { Maintenance } from 'svc/contracts/alert';
 import { DeviceDirectory } from 'svc/contracts/device';
-import { EdgeFleet } from 'svc/contracts/edge';
+import { EdgeConnected, EdgeFleet } from 'svc/contracts/edge';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { Programs } from 'svc/contracts/programs';
 import { definePlugin, Outgoing, type Scope } from 'svc/sdk';
@@ -10,6 +10,8 @@ import type { Check } from './check/check.ts';
 import type { CheckTables } from './check/check-store.ts';
 import { Checks } from './checks.ts';
 import { errors } from './check/errors.ts';
+import { proposalRoutes } from './discovery/proposal-routes.ts';
+import { Proposals } from './discovery/proposals.ts';
 import { budgetRows, objectiveRows } from './objectives/objective-series.ts';
 import { objectiveRoutes } from './objectives/objective-routes.ts';
 import { Objectives } from './objectives/objectives.ts';
@@ -19,6 +21,7 @@ import { Watch } from './rounds/watch.ts';
 import { maintainedBy } from './uptime/maintenance.ts';
 
 const [tickMs, rowsMs, verdictsMs, uptimeMs, budgetsMs] = [250, 1_000, 30_000, 60_000, 300_000];
+const lookMs = 30_000;
 
 export default definePlugin({
   errors,
@@ -72,12 +75,28 @@ export default definePlugin({
     const checks = new Checks({ tables, secrets, clock, watch, places, pause });
     await checks.load();
     await objectives.load();
-    ctx.http.routes([...checkRoutes(checks), ...objectiveRoutes(objectives)]);
-    return { watch, objectives };
+    const proposals = new Proposals({
+      fleet: services.maybe(EdgeFleet),
+      tables,
+      clock,
+      log,
+      checks: () => watch.list(),
+      definitionOf: (draft) => checks.definitionOf(draft),
+      create: (call, draft) => checks.create(call, draft),
+      signal: scope.signal,
+    });
+    ctx.events.on(EdgeConnected, () => proposals.lookAround());
+    ctx.http.routes([
+      ...checkRoutes(checks),
+      ...objectiveRoutes(objectives),
+      ...proposalRoutes(proposals),
+    ]);
+    return { watch, objectives, proposals };
   },
-  start({ scope, clock }, { watch, objectives }) {
+  start({ scope, clock }, { watch, objectives, proposals }) {
     scope.defer('uptime of checks', () => watch.flushUptime());
     scope.interval('due checks', tickMs, () => watch.tick());
+    scope.interval('addresses that agents find', lookMs, () => proposals.lookAround());
     scope.interval('verdicts of checks', verdictsMs, () => watch.repeatVerdicts());
     scope.interval('budgets of objectives', budgetsMs, async () => {
       const budgets = await objectives.budgets(objectives.known);

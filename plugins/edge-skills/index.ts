@@ -8,6 +8,7 @@ import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
 import { checkProbe } from './checks/check-probe.ts';
+import { checkDiscover } from './discovery/check-discover.ts';
 import { errors } from './errors.ts';
 import { AllowedCommands } from './reach/allowed-commands.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
@@ -110,6 +111,7 @@ export default definePlugin({
     });
     const methods = [
       checkProbe({ policy, rules, programs, commands, clock, ids }),
+      checkDiscover({ policy, files, views, slow: disk, closed }),
       { name: 'skill_list', mutating: false, run: async () => runner.list() },
       {
         name: 'skill_execute',

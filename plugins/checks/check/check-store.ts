@@ -31,6 +31,10 @@ export interface CheckTables {
     stale_ms: number;
     maintenance_ms: Generated<number>;
   };
+  checks_dismissals: {
+    id: string;
+    at: number;
+  };
   checks_objectives: {
     id: Generated<number>;
     name: string;

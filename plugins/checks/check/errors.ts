@@ -9,6 +9,10 @@ export const errors = defineErrors('checks', {
     'The limit of {max} checks has been reached; delete one that you no longer need.',
   ],
   not_valid: ['invalid_argument', '{field} {message}.'],
+  no_proposal: [
+    'not_found',
+    'There is no proposal {id}: the agent no longer finds it, or a check watches it.',
+  ],
   no_objective: ['not_found', 'There is no objective {name}.'],
   no_group: ['not_found', 'There is no group {group}: no check has it.'],
   objective_of: ['invalid_argument', 'An objective is about either a check or a group.'],

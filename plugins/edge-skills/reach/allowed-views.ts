@@ -13,6 +13,7 @@ const views = {
   git: 'repository history',
   databases: 'databases',
   kubernetes: 'Kubernetes',
+  sites: 'the sites of web servers',
 } as const;
 
 export type View = keyof typeof views;

@@ -11,6 +11,9 @@ export const area: Area = {
     POST    /api/v1/checks/{name}/run     check:edit  refused
     GET     /api/v1/checks/{name}/uptime  any  refused
     GET     /api/v1/check-groups          any  refused
+    GET     /api/v1/check-proposals       any  refused
+    POST    /api/v1/check-proposals/{id}/take     check:edit  refused
+    POST    /api/v1/check-proposals/{id}/dismiss  check:edit  refused
     GET     /api/v1/objectives            any  refused
     POST    /api/v1/objectives            check:edit  refused
     GET     /api/v1/objectives/{name}     any  refused

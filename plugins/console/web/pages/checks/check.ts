@@ -28,6 +28,17 @@ export interface Group {
   readonly uptime: Readonly<Record<'day' | 'week' | 'month' | 'year', number | null>>;
 }
 
+/** An address that agents found and that no check watches yet. */
+export interface Proposal {
+  readonly id: string;
+  readonly kind: string;
+  readonly target: string;
+  readonly places: readonly string[];
+  readonly source: 'nginx' | 'caddy' | 'certificate' | 'listener' | 'container';
+  readonly agents: readonly string[];
+  readonly dismissed: boolean;
+}
+
 /** Target for the uptime of a check or a group, with what is left of its budget. */
 export interface Objective {
   readonly name: string;

@@ -15,6 +15,7 @@ import { Groups } from './groups.tsx';
 import { Hours } from './hours.tsx';
 import { NewCheck } from './new-check.tsx';
 import { Objectives } from './objectives.tsx';
+import { Proposals } from './proposals.tsx';
 import { tones } from './tones.ts';
 
 /** Addresses that are watched, or one of them. */
@@ -47,6 +48,7 @@ function CheckList() {
         empty={<Empty title={text.empty}>{text.emptyNote}</Empty>}
         {...(checks.more !== undefined && { more: checks.more })}
       />
+      <Proposals onTaken={checks.reload} />
       <Groups />
       <Objectives checks={checks.items ?? []} />
       {isNew && <NewCheck onClose={() => setNew(false)} onDone={checks.reload} />}
