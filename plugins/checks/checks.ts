@@ -40,6 +40,8 @@ import type {
   Tried,
   Uptime,
 } from './check/check-schema.ts';
+import { circleOf } from './standing/cause.ts';
+import { nodePrefix } from './standing/grounds.ts';
 import { type CheckRow, checkStore, type CheckTables } from './check/check-store.ts';
 import { readingOf, shownOf } from './shown.ts';
 
@@ -97,6 +99,7 @@ export class Checks {
       if ((await store.count()) >= maxChecks) {
         throw errors.too_many({ max: maxChecks });
       }
+      await assertStands(name, parts.definition, store);
       const now = Math.floor(clock.now());
       const made = await store.insert({
         name,
@@ -137,6 +140,7 @@ export class Checks {
         ...fields,
         target: targetAfter(before, change.target),
       });
+      await assertStands(name, parts.definition, store);
       const after = await store.update(before.id, {
         definition: JSON.stringify(parts.definition),
         secrets: hasSecrets(parts.secrets)
@@ -168,6 +172,13 @@ export class Checks {
     await tables.write(async (tx) => {
       const row = (await checkStore(tx).find(name)) ?? missing(name);
       call.requireMatch(this.#shown(check));
+      const others = (await checkStore(tx).all()).filter(({ definition }) =>
+        definitionIn(definition).depends_on.includes(name),
+      );
+      if (others.length > 0) {
+        const names = others.slice(0, 5).map((one) => one.name);
+        throw errors.stood_on({ name, others: names.join(', ') });
+      }
       await checkStore(tx).remove(row.id);
       call.note({ resourceType: 'check', resourceId: name, before: settledOf(row) });
     });
@@ -294,7 +305,8 @@ export class Checks {
   }
 
   #shown(check: Check, hours?: readonly (number | null)[]): CheckShown {
-    return shownOf(check, this.#parts.watch.votesOf(check), hours);
+    const { watch } = this.#parts;
+    return shownOf(check, watch.votesOf(check), watch.causeOf(check), hours);
   }
 }
 
@@ -333,6 +345,35 @@ function placeFault({ kind, places, down_at: downAt }: Definition) {
   return isCounted && neededOf({ down_at: downAt }, places.length) > places.length
     ? { field: 'down_at', message: `is more than the number of places, ${places.length}` }
     : undefined;
+}
+
+/** Refuses what no check is called, and a circle: in one, every check would wait for the others. */
+async function assertStands(
+  name: string,
+  { depends_on: own }: Definition,
+  store: Pick<ReturnType<typeof checkStore>, 'all'>,
+): Promise<void> {
+  if (own.length === 0) {
+    return;
+  }
+  const checksOf = (names: readonly string[]): readonly string[] =>
+    names.filter((one) => !one.startsWith(nodePrefix));
+  const others = new Map(
+    (await store.all()).map((row) => [row.name, checksOf(definitionIn(row.definition).depends_on)]),
+  );
+  const refuse = (path: string, message: string): never => {
+    const fault = { field: 'depends_on', message };
+    throw errors.not_valid(fault, { details: [{ path, message }] });
+  };
+  const unknown = own.findIndex((one) => checksOf([one]).length > 0 && !others.has(one));
+  if (unknown !== -1 && own[unknown] !== name) {
+    refuse(`/depends_on/${unknown}`, `names no check: ${own[unknown]}`);
+  }
+  const dependsOn = new Map(others).set(name, checksOf(own));
+  const circle = circleOf(name, (one) => dependsOn.get(one) ?? []);
+  if (circle !== undefined) {
+    refuse('/depends_on', `makes a circle: ${circle.join(' → ')}`);
+  }
 }
 
 const paceFault = ({ kind, interval_s: interval }: Definition) =>

@@ -1,8 +1,9 @@
 import { Maintenance } from 'svc/contracts/alert';
 import { DeviceDirectory } from 'svc/contracts/device';
-import { EdgeConnected, EdgeFleet } from 'svc/contracts/edge';
+import { EdgeConnected, EdgeFleet, EdgeOffline } from 'svc/contracts/edge';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { Programs } from 'svc/contracts/programs';
+import { TopologyGraph } from 'svc/contracts/topology';
 import { definePlugin, Outgoing, type Scope } from 'svc/sdk';
 
 import { checkRoutes } from './check-routes.ts';
@@ -18,10 +19,11 @@ import { Objectives } from './objectives/objectives.ts';
 import { Places } from './rounds/places.ts';
 import { SampleSink } from './rounds/sample-sink.ts';
 import { Watch } from './rounds/watch.ts';
+import { Grounds } from './standing/grounds.ts';
 import { maintainedBy } from './uptime/maintenance.ts';
 
 const [tickMs, rowsMs, verdictsMs, uptimeMs, budgetsMs] = [250, 1_000, 30_000, 60_000, 300_000];
-const lookMs = 30_000;
+const [lookMs, weighMs] = [30_000, 10_000];
 
 export default definePlugin({
   errors,
@@ -43,7 +45,12 @@ export default definePlugin({
     const counts = (check: Check): boolean =>
       !check.paused && ['up', 'down'].includes(check.state) && !isMaintained(check);
     const sink = new SampleSink({ ingest: services.maybe(MetricsIngest), clock, log });
-    const watch = new Watch({
+    const grounds = new Grounds({
+      fleet: services.maybe(EdgeFleet),
+      topology: services.maybe(TopologyGraph),
+      checks: () => watch.list(),
+    });
+    const watch: Watch = new Watch({
       tables,
       clock,
       log,
@@ -62,6 +69,7 @@ export default definePlugin({
       write: (rows) => sink.write(rows),
       end: (name) => sink.end('svc_check_.+|svc_objective_up|probe_.+', 'check', name),
       isMaintained,
+      causesOf: (some) => grounds.causesOf(some),
       rowsBeside: (some, time) =>
         objectives.known.flatMap((objective) => objectiveRows(objective, some, counts, time)),
     });
@@ -85,7 +93,11 @@ export default definePlugin({
       create: (call, draft) => checks.create(call, draft),
       signal: scope.signal,
     });
-    ctx.events.on(EdgeConnected, () => proposals.lookAround());
+    ctx.events.on(EdgeConnected, () => {
+      proposals.lookAround();
+      void watch.weigh();
+    });
+    ctx.events.on(EdgeOffline, () => void watch.weigh());
     ctx.http.routes([
       ...checkRoutes(checks),
       ...objectiveRoutes(objectives),
@@ -97,6 +109,7 @@ export default definePlugin({
     scope.defer('uptime of checks', () => watch.flushUptime());
     scope.interval('due checks', tickMs, () => watch.tick());
     scope.interval('addresses that agents find', lookMs, () => proposals.lookAround());
+    scope.interval('causes of failing checks', weighMs, () => watch.weigh());
     scope.interval('verdicts of checks', verdictsMs, () => watch.repeatVerdicts());
     scope.interval('budgets of objectives', budgetsMs, async () => {
       const budgets = await objectives.budgets(objectives.known);

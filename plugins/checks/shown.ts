@@ -2,16 +2,19 @@ import { timestamp } from 'svc/sdk';
 
 import type { Vote } from './rounds/verdict.ts';
 import type { Check } from './check/check.ts';
+import type { Cause } from './standing/cause.ts';
 import type { CheckShown, PlaceReading } from './check/check-schema.ts';
 
 export const shownOf = (
   { name, definition, secrets, paused, state, since, cause, createdAt, updatedAt }: Check,
   votes: readonly Vote[],
+  muted: Cause | undefined,
   hours: readonly (number | null)[] = [],
 ): CheckShown => ({
   ...definition,
   name,
   places: [...definition.places],
+  depends_on: [...definition.depends_on],
   conditions: [...definition.conditions],
   header_names: Object.keys(secrets.headers ?? {}),
   has_body: secrets.body !== undefined || secrets.send !== undefined,
@@ -20,6 +23,7 @@ export const shownOf = (
   state: paused ? 'paused' : state,
   since: timestamp(since),
   cause: paused ? null : cause,
+  muted: muted === undefined ? null : { ...muted, since: timestamp(muted.since) },
   readings: votes.map(readingOf),
   hours: [...hours],
   created_at: timestamp(createdAt),

@@ -83,6 +83,15 @@ const settings = {
     examples: ['shop'],
     description: 'Service or site that the check belongs to: groups have an uptime of their own.',
   }),
+  depends_on: Type.Array(
+    Type.String({ minLength: 1, maxLength: 200, examples: ['gateway', 'node:rack-1'] }),
+    {
+      maxItems: 20,
+      default: [],
+      description:
+        'What the check stands on: names of checks, or node:NAME for a node of the topology. While one of them is down, its alert is held back and the cause is named.',
+    },
+  ),
   badge: Type.Boolean({
     default: false,
     description:
@@ -242,6 +251,19 @@ export const CheckShown = Type.Object({
   }),
   since: Timestamp,
   cause: orNull(Type.String()),
+  muted: orNull(
+    Type.Object(
+      {
+        kind: Type.Enum(['check', 'host', 'agent'], {
+          description:
+            'check: that check is down; host: the agent of that host is offline; agent: so is the one that would probe',
+        }),
+        name: Type.String(),
+        since: Timestamp,
+      },
+      { description: 'Why its alert is held back: what it stands on is down; null: it is not' },
+    ),
+  ),
   readings: Type.Array(PlaceReading, { description: 'The last reading of each place' }),
   hours: Type.Array(orNull(Type.Number()), {
     description:

@@ -13,6 +13,8 @@ export interface Definition {
   readonly conditions: readonly string[];
   /** Empty: none. */
   readonly group: string;
+  /** Ground that it stands on: names of checks, and `node:NAME` of the topology. */
+  readonly depends_on: readonly string[];
   /** True if its badge is public. */
   readonly badge: boolean;
   readonly method?: string;
@@ -64,6 +66,7 @@ const usual = {
   ip: 'any',
   conditions: [],
   group: '',
+  depends_on: [],
   badge: false,
 } as const;
 const usualRedirects = 5;
@@ -134,6 +137,7 @@ export function orderOf(
     down_at: ____,
     group: _____,
     badge: ______,
+    depends_on: _______,
     ...rest
   }: Definition,
   secrets: CheckSecrets,

@@ -8,6 +8,10 @@ export const errors = defineErrors('checks', {
     'conflict',
     'The limit of {max} checks has been reached; delete one that you no longer need.',
   ],
+  stood_on: [
+    'conflict',
+    'The check {name} cannot be deleted: {others} depend on it. Change their depends_on first.',
+  ],
   not_valid: ['invalid_argument', '{field} {message}.'],
   no_proposal: [
     'not_found',

@@ -44,6 +44,10 @@ export const command: Command = {
       about: 'file with the password in its first line; it is encrypted',
     },
     group: { value: 'name', about: 'service or site that the check belongs to' },
+    'depends-on': {
+      value: 'name',
+      about: 'checks, or node:NAME of the topology, that it stands on; several separated by commas',
+    },
     badge: { about: 'show its state and uptime as a badge that is visible without signing in' },
     proxy: { value: 'url', about: 'proxy that an HTTP request goes through' },
     'any-certificate': { about: 'accept any certificate' },
@@ -67,6 +71,7 @@ export const command: Command = {
       ...numbers(call),
       ...listed('places', call.value('from'), ','),
       ...listed('conditions', call.value('expect'), ';'),
+      ...listed('depends_on', call.value('depends-on'), ','),
       ...headers(call.value('header-file')),
       ...login(call),
       ...(call.value('proxy') !== undefined && { proxy: call.value('proxy') }),

@@ -9,6 +9,11 @@ interface CheckAnswer {
   readonly state: string;
   readonly since: string;
   readonly cause: string | null;
+  readonly muted: {
+    readonly kind: 'check' | 'host' | 'agent';
+    readonly name: string;
+    readonly since: string;
+  } | null;
   readonly readings: readonly ReadingAnswer[];
 }
 
@@ -33,9 +38,15 @@ export const command: Command = {
       text: () =>
         [
           `${printable(check.name)} is ${check.state} since ${check.since}${check.cause === null ? '' : `: ${printable(check.cause)}`}`,
+          ...(check.muted === null ? [] : [mutedText(check.muted)]),
           ...(check.readings.length > 0 ? [readingsText(check.readings)] : []),
         ].join('\n'),
       ...(check.state === 'down' && { code: 1 }),
     };
   },
 };
+
+const reasons = { check: 'is down', host: 'is offline', agent: 'is offline' } as const;
+
+const mutedText = ({ kind, name, since }: NonNullable<CheckAnswer['muted']>): string =>
+  `Muted: the ${kind} ${printable(name)} ${reasons[kind]} since ${since}`;

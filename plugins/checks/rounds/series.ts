@@ -136,3 +136,15 @@ const some = (
   typeof value === 'number' && Number.isFinite(value)
     ? { metric, value: convert(value) }
     : undefined;
+
+/** Returns the series that the rules ask, which exists as long as the alert of a check is held back. */
+export const mutedRow = (
+  { name }: Pick<Check, 'name'>,
+  isMuted: boolean,
+  time: number,
+): SampleRow => ({
+  labels: { __name__: 'svc_check_muted', check: name },
+  time,
+  value: 1,
+  ...(!isMuted && { stale: true }),
+});

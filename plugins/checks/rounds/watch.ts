@@ -13,7 +13,8 @@ import { UptimeAccount } from '../uptime/uptime-account.ts';
 import { uptimeStore } from '../uptime/uptime-store.ts';
 import type { SampleRow } from 'svc/contracts/metricsdb';
 import { runRound, type RoundParts } from './round.ts';
-import { readingRows, verdictRows } from './series.ts';
+import { type Cause, isDown } from '../standing/cause.ts';
+import { mutedRow, readingRows, verdictRows } from './series.ts';
 import { Timetable } from './timetable.ts';
 import { type Verdict, verdictOf, type Vote } from './verdict.ts';
 
@@ -27,6 +28,8 @@ export interface WatchParts extends RoundParts {
   readonly end: (name: string) => Promise<void>;
   /** Returns whether announced work covers the check now. */
   readonly isMaintained: (check: Check) => boolean;
+  /** Returns the causes of those of these checks that stand on something that is down. */
+  readonly causesOf: (checks: readonly Check[]) => Promise<ReadonlyMap<number, Cause>>;
   /** Returns what else is to be written of these checks as they are now. */
   readonly rowsBeside: (checks: readonly Check[], time: number) => readonly SampleRow[];
   /** Seconds that rounds begin late. */
@@ -38,6 +41,8 @@ export interface WatchParts extends RoundParts {
 }
 
 const maxRunning = 256;
+/** Longest wait for the checks that a check depends on. */
+const askMs = 30_000;
 const maxWaitingRows = 50_000;
 const hourMs = 3_600_000;
 const keptMs = { hour: 8 * 24 * hourMs, day: 400 * 24 * hourMs } as const;
@@ -52,6 +57,9 @@ export class Watch {
   /** When the time of a check was last accounted for, by the clock that never jumps. */
   readonly #counted = new Map<number, number>();
   readonly #running = new Map<number, { readonly of: Check; readonly done: Promise<void> }>();
+  /** Why the alerts of checks are held back. */
+  #causes: ReadonlyMap<number, Cause> = new Map();
+  #weighing: Promise<void> | undefined;
   #flushed: Promise<void> = Promise.resolve();
   #rows: SampleRow[] = [];
   #lost = 0;
@@ -71,6 +79,58 @@ export class Watch {
   /** The last vote of each place. */
   votesOf({ id }: Pick<Check, 'id'>): readonly Vote[] {
     return this.#votes.get(id) ?? [];
+  }
+
+  /** Returns why the alert of a check is held back; undefined: it is not. */
+  causeOf({ id }: Pick<Check, 'id'>): Cause | undefined {
+    return this.#causes.get(id);
+  }
+
+  /**
+   * Finds out anew what checks that are not up stand on. One whose cause has ended is probed before
+   * its alert is let go, so that nobody is told of what has come back with its cause.
+   */
+  weigh(): Promise<void> {
+    this.#weighing ??= this.#weigh().finally(() => (this.#weighing = undefined));
+    return this.#weighing;
+  }
+
+  async #weigh(): Promise<void> {
+    const before = this.#causes;
+    const causes = await this.#causesNow();
+    const freed = this.list().filter(({ id }) => before.has(id) && !causes.has(id));
+    await Promise.all(
+      freed
+        .filter(({ paused, state }) => !paused && state !== 'up')
+        .map((check) => this.run(check)),
+    );
+    // A check may have been probed, or another one held back, meanwhile.
+    const isSame = freed.length === 0 && this.#causes === before;
+    this.#causes = isSame ? causes : await this.#causesNow();
+    this.#keepMuted(before);
+  }
+
+  /** Returns the causes of this moment; if they cannot be found out, nothing is held back. */
+  async #causesNow(): Promise<ReadonlyMap<number, Cause>> {
+    try {
+      return await this.#parts.causesOf(
+        this.list().filter((check) => isDown(check) || (check.state === 'stale' && !check.paused)),
+      );
+    } catch (error) {
+      this.#parts.log.warn(
+        { event: 'checks.causes_unknown', cause: messageOf(error) },
+        'failed to find out what failing checks stand on; their alerts are not held back',
+      );
+      return new Map();
+    }
+  }
+
+  #keepMuted(before: ReadonlyMap<number, Cause>): void {
+    const now = this.#parts.clock.now();
+    const rows = this.list()
+      .filter(({ id, paused }) => !paused && (before.has(id) || this.#causes.has(id)))
+      .map((check) => mutedRow(check, this.#causes.has(check.id), now));
+    this.keep(rows);
   }
 
   /** Takes a check in as it is now. */
@@ -133,6 +193,7 @@ export class Watch {
     for (const check of this.#checks.values()) {
       this.keep(check.paused ? [] : verdictRows(check, now));
     }
+    this.#keepMuted(this.#causes);
     this.keep(this.#parts.rowsBeside(this.list(), now));
   }
 
@@ -221,10 +282,38 @@ export class Watch {
       this.#checks.set(check.id, { ...now, cause: verdict.cause });
       return;
     }
+    if (verdict.state === 'down') {
+      await this.#askBelow(check);
+    }
     await this.#change(now, verdict);
     const changed = { ...now, state: verdict.state, since: clock.now() };
+    if (verdict.state !== 'up') {
+      await this.#hold(changed);
+    }
     this.keep(verdictRows(changed, clock.now()));
+    void this.weigh();
     this.keep(this.#parts.rowsBeside([changed], clock.now()));
+  }
+
+  /** Asks the checks below first: what fails with its gateway may be the first to notice. */
+  async #askBelow({ definition }: Check): Promise<void> {
+    const { pause, signal } = this.#parts;
+    const below = this.list().filter(
+      (one) => definition.depends_on.includes(one.name) && one.state !== 'down' && !one.paused,
+    );
+    if (below.length > 0) {
+      const asked = below.map((check) => this.run(check));
+      await Promise.race([Promise.all(asked), pause(askMs, signal)]);
+    }
+  }
+
+  /** Holds the alert of a check back from its first sample on, if there is a cause. */
+  async #hold(check: Check): Promise<void> {
+    const cause = (await this.#causesNow()).get(check.id);
+    if (cause !== undefined) {
+      this.#causes = new Map([...this.#causes, [check.id, cause]]);
+      this.keep([mutedRow(check, true, this.#parts.clock.now())]);
+    }
   }
 
   /** Writes a change down before it is shown. */

@@ -154,7 +154,7 @@ async function ours({ order }: Target): Promise<{ figures: Figures; reading: Rea
   const definition = {
     ...whole,
     ...{ interval_s: 60, timeout_s: 2, retries: 0, places: [], down_at: 0 },
-    ...{ group: '', badge: false },
+    ...{ group: '', depends_on: [], badge: false },
   };
   const rows = readingRows({ name: 'x', definition }, [{ place: 'svc', at: 0, reading }]);
   return {

@@ -89,6 +89,11 @@ test('an address is watched: its verdict, its series, and how long it was up', a
   await until('a round at its time', async () =>
     /^svc_checks_round_delay_seconds_count 1$/m.test(await (await house.fetch('/metrics')).text()),
   );
+  // Its samples are as old as its end: an end of the same moment would not be after them.
+  await until(
+    'the end of that round',
+    async () => Date.parse((await house.json(`${path}/shop`)).readings[0].at) === clock.now(),
+  );
   clock.advance(1_000);
   const paused = await house.json(`${path}/shop`, send({ paused: true }, 'PATCH'));
   assert.deepEqual([paused.state, await seriesOf()], ['paused', 0]);

@@ -25,6 +25,7 @@ const pushed: readonly string[] = [
   'svc_connected_store_up',
   'svc_check_up',
   'svc_check_stale',
+  'svc_check_muted',
   'svc_heartbeat_up',
   'svc_objective_up',
   'svc_objective_target_ratio',

@@ -15,6 +15,13 @@ export interface Check {
   readonly state: 'up' | 'down' | 'stale' | 'waiting' | 'paused';
   readonly since: string;
   readonly cause: string | null;
+  readonly depends_on: readonly string[];
+  /** Why its alert is held back. */
+  readonly muted: {
+    readonly kind: 'check' | 'host' | 'agent';
+    readonly name: string;
+    readonly since: string;
+  } | null;
   readonly readings: readonly Reading[];
   readonly hours: readonly (number | null)[];
 }

@@ -33,6 +33,20 @@ export function CheckDetail({ name }: { readonly name: string }) {
         of={[
           [text.state, text[check.state]],
           [text.since, <Time at={check.since} />],
+          ...(check.muted === null
+            ? []
+            : [
+                [
+                  text.muted,
+                  <>
+                    {say(text[`mutedBy_${check.muted.kind}`], { name: check.muted.name })}{' '}
+                    <Time at={check.muted.since} />
+                  </>,
+                ] as const,
+              ]),
+          ...(check.depends_on.length === 0
+            ? []
+            : [[text.dependsOn, check.depends_on.join(', ')] as const]),
           [text.kind, check.kind],
           [text.target, check.target],
           [text.every, say(text.seconds, { number: check.interval_s })],

@@ -59,11 +59,14 @@ function CheckList() {
 const columns: readonly Column<Check>[] = [
   {
     head: text.name,
-    cell: ({ name, target, state, cause }) => (
+    cell: ({ name, target, state, cause, muted }) => (
       <span class="status">
         <Mark tone={tones[state]} />
         <span class="cut" title={cause ?? undefined}>
-          {name} <span class={state === 'down' ? 'critical' : 'soft'}>{cause ?? target}</span>
+          {name}{' '}
+          <span class={state === 'down' && muted === null ? 'critical' : 'soft'}>
+            {muted === null ? (cause ?? target) : say(text.mutedBy, { name: muted.name })}
+          </span>
         </span>
       </span>
     ),

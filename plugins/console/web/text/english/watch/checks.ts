@@ -10,6 +10,12 @@ export const checks = words('checks', {
   nameHint: 'Default: the host',
   places: 'Places',
   placesHint: 'svc, agent:NAME, tag:KEY=VALUE or role:ROLE, separated by commas; default: svc',
+  muted: 'Muted',
+  mutedBy: 'muted: {name} is not up',
+  mutedBy_check: 'The check {name} is down since',
+  mutedBy_host: 'The host {name} is offline since',
+  mutedBy_agent: 'The agent {name} is offline since',
+  dependsOn: 'Stands on',
   conditions: 'Conditions',
   conditionsHint:
     'One per line, such as [STATUS] == 200 or [RESPONSE_TIME] < 300; default: a response without an error',
