@@ -4,6 +4,7 @@ import type {
   ImApp,
   ImCallback,
   ImMessage,
+  ImPicture,
   ImPlatform,
   ImReceived,
   ImSent,
@@ -13,10 +14,12 @@ import {
   type CallAnswer,
   type CallPorts,
   type CallRefusal,
+  type CallRequest,
   Calls,
   type FetchedToken,
   isFresh,
   jsonObject,
+  multipart,
   notSent,
   objectOf,
   opened,
@@ -30,11 +33,12 @@ import { eventsOf } from './events.ts';
 import { longConnection } from './long-connection.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+type Content = NonNullable<CallRequest['content']>;
 type Api = (
   app: ImApp,
   method: 'POST' | 'PATCH',
   path: string,
-  json: object,
+  body: object | Content,
 ) => Promise<CallAnswer>;
 
 const usualEndpoint = 'https://open.feishu.cn';
@@ -48,7 +52,7 @@ const passing = new Set(['230020', '99991400', '11232', '-1', '1500', '2200', '2
  */
 export function feishu(ports: CallPorts): ImPlatform {
   const calls = new Calls(ports);
-  const api: Api = async (app, method, path, json) => await asApp(calls, app, method, path, json);
+  const api: Api = async (app, method, path, body) => await asApp(calls, app, method, path, body);
   return {
     title: 'Feishu',
     needs: { callback: ['app_secret', 'verify_token', 'encrypt_key'], stream: ['app_secret'] },
@@ -64,7 +68,13 @@ export function feishu(ports: CallPorts): ImPlatform {
       }
     },
     receive,
-    send: (app, target, message) => sent(api, app, target, message),
+    send: (app, target, message) =>
+      sent(api, app, target, {
+        msg_type: 'interactive',
+        content: cardOf(message),
+        uuid: uuidOf(message),
+      }),
+    sendPicture: (app, target, picture) => pictureSent(api, app, target, picture),
     async edit(app, at, message) {
       const answer = await api(
         app,
@@ -155,13 +165,13 @@ function asApp(
   app: ImApp,
   method: 'POST' | 'PATCH',
   path: string,
-  json: object,
+  body: object | Content,
 ): Promise<CallAnswer> {
   const base = app.endpoint || usualEndpoint;
   return calls.callAs(tokenSource(calls, base, app), (token) => ({
     url: `${base}${path}`,
     method,
-    json,
+    ...('bytes' in body ? { content: body } : { json: body }),
     headers: { authorization: `Bearer ${token}` },
     judge: objection,
   }));
@@ -203,13 +213,8 @@ function objection(body: Json, status: number) {
 }
 
 /** A key makes a repeat within the hour the same message. */
-async function sent(api: Api, app: ImApp, target: ImTarget, message: ImMessage): Promise<ImSent> {
+async function sent(api: Api, app: ImApp, target: ImTarget, body: object): Promise<ImSent> {
   const { message_id: above, chat_id: chat, open_id: person } = target;
-  const body = {
-    msg_type: 'interactive',
-    content: cardOf(message),
-    uuid: message.key.slice(0, 50),
-  };
   const answer =
     above !== undefined
       ? await api(app, 'POST', `/open-apis/im/v1/messages/${encodeURIComponent(above)}/reply`, body)
@@ -226,6 +231,34 @@ async function sent(api: Api, app: ImApp, target: ImTarget, message: ImMessage):
     ? standing(textOf(objectOf(answer.body['data'])['message_id']))
     : notSent(answer);
 }
+
+async function pictureSent(
+  api: Api,
+  app: ImApp,
+  target: ImTarget,
+  picture: ImPicture,
+): Promise<ImSent> {
+  const uploaded = await api(
+    app,
+    'POST',
+    '/open-apis/im/v1/images',
+    multipart(
+      { image_type: 'message' },
+      { field: 'image', name: picture.name, type: 'image/png', bytes: picture.bytes },
+    ),
+  );
+  return uploaded.result === 'ok'
+    ? await sent(api, app, target, {
+        msg_type: 'image',
+        content: JSON.stringify({
+          image_key: textOf(objectOf(uploaded.body['data'])['image_key']),
+        }),
+        uuid: uuidOf(picture),
+      })
+    : notSent(uploaded);
+}
+
+const uuidOf = ({ key }: Pick<ImMessage, 'key'>): string => key.slice(0, 50);
 
 const standing = (id: string): ImSent => ({
   result: 'sent',

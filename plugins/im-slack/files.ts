@@ -3,12 +3,14 @@ import type {
   ImDocument,
   ImFetched,
   ImFile,
+  ImPicture,
   ImSent,
   ImTarget,
 } from 'svc/contracts/imbridge';
 import { type Calls, notSent, objectOf, textOf } from 'svc/im';
 
 import { type Api, isAddressOf, latestOf } from './api.ts';
+import { mrkdwn } from './message-body.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,12 +50,36 @@ export async function fetchFile(
     : { result: 'failed', reason: 'the file has no address of Slack' };
 }
 
-/** Uploads a file and shares it in the thread, unless an earlier try has. */
-export async function sendFile(
-  { calls, api }: { readonly calls: Calls; readonly api: Api },
+interface Upload {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly again: boolean;
+  /** Words for what a picture shows. */
+  readonly caption?: string;
+}
+
+type Parts = { readonly calls: Calls; readonly api: Api };
+
+export const sendFile = (
+  parts: Parts,
   app: ImApp,
   target: ImTarget,
   { name, text, again }: ImDocument,
+): Promise<ImSent> => share(parts, app, target, { name, again, bytes: Buffer.from(text) });
+
+export const sendPicture = (
+  parts: Parts,
+  app: ImApp,
+  target: ImTarget,
+  picture: ImPicture,
+): Promise<ImSent> => share(parts, app, target, picture);
+
+/** Uploads a file and shares it in the thread, unless an earlier try has. */
+async function share(
+  { calls, api }: Parts,
+  app: ImApp,
+  target: ImTarget,
+  { name, bytes, again, caption }: Upload,
 ): Promise<ImSent> {
   const { channel, thread_ts: root } = target;
   if (channel === undefined || !/^[CDG]/.test(channel) || target['response_url'] !== undefined) {
@@ -67,10 +93,10 @@ export async function sendFile(
   if (known) {
     return { result: 'sent', at: target, id: name, thread: target };
   }
-  const bytes = Buffer.from(text);
   const slot = await api(app, 'files.getUploadURLExternal', {
     filename: name,
     length: bytes.length,
+    ...(caption !== undefined && { alt_txt: caption }),
   });
   if (slot.result !== 'ok') {
     return notSent(slot);
@@ -93,6 +119,7 @@ export async function sendFile(
     files: [{ id, title: name }],
     channel_id: channel,
     ...(root !== undefined && { thread_ts: root }),
+    ...(caption !== undefined && { initial_comment: mrkdwn(caption) }),
   });
   return shared.result === 'ok'
     ? { result: 'sent', at: target, id, thread: target }

@@ -5,7 +5,7 @@ import type { SvcError } from 'svc/sdk';
 import { type Api, endpointOf, latestOf, openApi } from './api.ts';
 import { errors } from './errors.ts';
 import { eventsOf, receive } from './events.ts';
-import { fetchFile, sendFile } from './files.ts';
+import { fetchFile, sendFile, sendPicture } from './files.ts';
 import { bodyOf, mrkdwn } from './message-body.ts';
 import { preview } from './previews.ts';
 import { respond } from './responses.ts';
@@ -57,6 +57,7 @@ export function slack(ports: CallPorts): ImPlatform {
     max_messages: 4,
     fetchFile: (app, file, maxBytes) => fetchFile(calls, app, file, maxBytes),
     sendFile: (app, target, document) => sendFile({ calls, api }, app, target, document),
+    sendPicture: (app, target, picture) => sendPicture({ calls, api }, app, target, picture),
     openForm: (app, at, form) => openForm(api, app, at, form),
     showPage: (app, sender, page) => showPage(api, app, sender, page),
     preview: (app, at, previews) => preview(api, app, at, previews),

@@ -3,10 +3,11 @@ import type {
   ImDocument,
   ImFetched,
   ImFile,
+  ImPicture,
   ImSent,
   ImTarget,
 } from 'svc/contracts/imbridge';
-import { type Calls, multipart, notSent, objectOf, textOf } from 'svc/im';
+import { type Calls, multipart, type MultipartFile, notSent, objectOf, textOf } from 'svc/im';
 
 import { addressOf, type Api, objection, standing } from './api.ts';
 
@@ -63,17 +64,45 @@ export async function fetchFile(
 }
 
 /** Sends a text as a document. */
-export async function sendFile(
+export const sendFile = (
+  calls: Calls,
+  app: ImApp,
+  target: ImTarget,
+  { name, text }: ImDocument,
+): Promise<ImSent> =>
+  sent(calls, app, target, {
+    method: 'sendDocument',
+    file: { field: 'document', name, type: 'text/markdown', bytes: Buffer.from(text) },
+  });
+
+export const sendPicture = (
+  calls: Calls,
+  app: ImApp,
+  target: ImTarget,
+  { name, caption, bytes }: ImPicture,
+): Promise<ImSent> =>
+  sent(calls, app, target, {
+    method: 'sendPhoto',
+    caption,
+    file: { field: 'photo', name, type: 'image/png', bytes },
+  });
+
+async function sent(
   calls: Calls,
   app: ImApp,
   { chat_id: chat, message_thread_id: topic, reply_to: above }: ImTarget,
-  { name, text }: ImDocument,
+  {
+    method,
+    file,
+    caption,
+  }: { readonly method: string; readonly file: MultipartFile; readonly caption?: string },
 ): Promise<ImSent> {
   const answer = await calls.call({
-    url: addressOf(app, `bot${app.app_secret}/sendDocument`),
+    url: addressOf(app, `bot${app.app_secret}/${method}`),
     content: multipart(
       {
         chat_id: chat!,
+        ...(caption !== undefined && { caption }),
         ...(topic !== undefined && { message_thread_id: topic }),
         ...(above !== undefined && {
           reply_parameters: JSON.stringify({
@@ -82,7 +111,7 @@ export async function sendFile(
           }),
         }),
       },
-      { field: 'document', name, type: 'text/markdown', bytes: Buffer.from(text) },
+      file,
     ),
     judge: objection,
   });

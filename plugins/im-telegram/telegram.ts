@@ -23,7 +23,7 @@ import type { SvcError } from 'svc/sdk';
 
 import { type Api, openApi, standing } from './api.ts';
 import { errors } from './errors.ts';
-import { fetchFile, filesOf, sendFile } from './files.ts';
+import { fetchFile, filesOf, sendFile, sendPicture } from './files.ts';
 import { telegramHtml } from './html.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -75,6 +75,7 @@ export function telegram(ports: CallPorts): ImPlatform {
     max_messages: 4,
     fetchFile: (app, file, maxBytes) => fetchFile({ calls, api }, app, file, maxBytes),
     sendFile: (app, target, document) => sendFile(calls, app, target, document),
+    sendPicture: (app, target, picture) => sendPicture(calls, app, target, picture),
     personTarget: (sender) => ({ chat_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
     listen: (app, _ports, listening) => poll(api, app, listening),

@@ -1,9 +1,9 @@
 import type {
   ImApp,
   ImCallback,
-  ImDocument,
   ImEvent,
   ImMessage,
+  ImPicture,
   ImPlatform,
   ImReceived,
   ImSent,
@@ -62,7 +62,9 @@ export function wecom(ports: CallPorts): ImPlatform {
     receive,
     send: (app, target, message) => sent(calls, app, target, message),
     max_messages: 8,
-    sendFile: (app, target, document) => sentFile(calls, app, target, document),
+    sendFile: (app, target, { name, text }) =>
+      sentMedia(calls, app, target, 'file', { name, bytes: Buffer.from(text) }),
+    sendPicture: (app, target, picture) => sentMedia(calls, app, target, 'image', picture),
     personTarget: (sender) => ({ touser: sender }),
     conversationTarget: (conversation) =>
       conversation.startsWith('party:')
@@ -179,26 +181,32 @@ async function sent(
   });
 }
 
-/** A file is uploaded first; what it is sent by lives three days. */
-async function sentFile(
+/** A file or picture is uploaded first; what it is sent by lives three days. */
+async function sentMedia(
   calls: Calls,
   app: ImApp,
   target: ImTarget,
-  { name, text }: ImDocument,
+  kind: 'file' | 'image',
+  { name, bytes }: Pick<ImPicture, 'name' | 'bytes'>,
 ): Promise<ImSent> {
   const base = app.endpoint || usualEndpoint;
   const answer = await calls.callAs(tokenSource(calls, base, app), (token) => ({
-    url: `${base}/cgi-bin/media/upload?access_token=${encodeURIComponent(token)}&type=file`,
+    url: `${base}/cgi-bin/media/upload?access_token=${encodeURIComponent(token)}&type=${kind}`,
     content: multipart(
       {},
-      { field: 'media', name, type: 'application/octet-stream', bytes: Buffer.from(text) },
+      {
+        field: 'media',
+        name,
+        type: kind === 'image' ? 'image/png' : 'application/octet-stream',
+        bytes,
+      },
     ),
     judge: objection,
   }));
   return answer.result === 'ok'
     ? await delivered(calls, app, target, {
-        msgtype: 'file',
-        file: { media_id: textOf(answer.body['media_id'], 500) },
+        msgtype: kind,
+        [kind]: { media_id: textOf(answer.body['media_id'], 500) },
       })
     : notSent(answer);
 }

@@ -66,7 +66,7 @@ export default definePlugin({
       random: () => Buffer.from(ids.token(4), 'base64url').readUInt32BE(0) / 2 ** 32,
     });
     const people = new People({ tables, directory, clock, ids });
-    const messenger = new Messenger({ apps, ports, clock });
+    const messenger = new Messenger({ apps, ports, clock, log });
     const talk = openTalk(ctx, { tables, queue, apps, people, messenger, ports });
     dealWithMessages(ctx, {
       jobs,

@@ -5,6 +5,7 @@ import type {
   ImForm,
   ImMessage,
   ImPage,
+  ImPicture,
   ImPlatform,
   ImPorts,
   ImPreview,
@@ -12,12 +13,13 @@ import type {
   ImTarget,
 } from 'svc/contracts/imbridge';
 import { SlidingCounter } from 'svc/flow';
-import { inParts, withoutImages, withoutMentions } from 'svc/im';
-import type { Clock } from 'svc/sdk';
+import { inParts } from 'svc/im';
+import type { Clock, Logger } from 'svc/sdk';
 
 import type { Apps } from '../apps/apps.ts';
 import type { Posted } from '../store/message-store.ts';
 import type { AppRow } from '../store/tables.ts';
+import { fitting, harmless } from './fitting.ts';
 import type { LeasedMessage } from './leased-message.ts';
 import { filled, wordsOf } from './words.ts';
 
@@ -25,6 +27,7 @@ export interface MessengerParts {
   readonly apps: Apps;
   readonly ports: ImPorts;
   readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Text to send, before it is neutralized. */
@@ -200,6 +203,7 @@ export class Messenger {
       ...postedOf(result),
       parts: sent?.parts ?? 1,
       ...(sent?.filed === true && { filed: true }),
+      ...(sent?.pictured === true && { pictured: true }),
     };
     await message.keep({ sent: JSON.stringify(posted) });
     return posted;
@@ -245,6 +249,38 @@ export class Messenger {
         (opened, platform, message, ports) => platform.send(opened, target, message, ports),
       ),
     );
+  }
+
+  /** Sends a picture of what was said in words before. One that fails is left out, with its cause in the log. */
+  async picture(
+    app: AppRow,
+    conversation: string,
+    target: ImTarget,
+    picture: ImPicture,
+  ): Promise<void> {
+    if (this.#parts.apps.platform(app.provider)?.sendPicture === undefined) {
+      return;
+    }
+    const { key, again } = picture;
+    try {
+      postedOf(
+        await this.#say(
+          app,
+          { pace: `${app.id}|${conversation}`, key, again },
+          { text: picture.caption },
+          (opened, platform, { text: caption }, ports) =>
+            platform.sendPicture!(opened, target, { ...picture, caption }, ports),
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof SendDeferred)) {
+        throw error;
+      }
+      this.#parts.log.warn(
+        { event: 'im.no_picture', app: app.id, provider: app.provider, cause: error.message },
+        'the platform did not take the picture of a chart; the message has what it shows in words',
+      );
+    }
   }
 
   /** Edits a sent message, if the platform supports it. */
@@ -348,15 +384,6 @@ export class Messenger {
     return known;
   }
 }
-
-const fitting =
-  ({ max_size: max, sizeOf = Buffer.byteLength }: ImPlatform) =>
-  (text: string): boolean =>
-    sizeOf(text) <= max;
-
-/** Removes mentions, images and invisible characters; platforms escape the rest themselves. */
-const harmless = (text: string): string =>
-  withoutMentions(withoutImages(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''))).trim() || '…';
 
 function postedOf(sent: ImSent): Posted {
   if (sent.result === 'sent') {

@@ -29,6 +29,8 @@ export interface Posted {
   readonly parts?: number;
   /** True if it cannot be changed, only followed by more. */
   readonly fixed?: boolean;
+  /** True once the charts below it were sent, as far as the platform took them. */
+  readonly pictured?: boolean;
   /** True once the whole answer was sent as a file. */
   readonly filed?: boolean;
 }

@@ -3,9 +3,10 @@ import { type Clock, type Handle, isSvcError, type Tables } from 'svc/sdk';
 
 import type { ApprovalTalk } from './approvals.ts';
 import type { Apps } from '../apps/apps.ts';
+import { type ChartParts, MeasuredCharts, showCharts } from './charts.ts';
 import type { Said } from './commands.ts';
 import { MessageStore } from '../store/message-store.ts';
-import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
+import { SendDeferred, type Saying } from '../messages/messenger.ts';
 import type { ImTables } from '../store/tables.ts';
 import { ownerOf, type ThreadLog } from './thread-log.ts';
 import { filled, wordsOf } from '../messages/words.ts';
@@ -19,12 +20,11 @@ const withLinks = (text: string, url: string): string =>
         `[$1](${url.replace(/\/$/, '')}/ui/evidence/$1)`,
       );
 
-export interface ConversationParts {
+export interface ConversationParts extends ChartParts {
   readonly publicUrl: () => string;
   readonly tables: Tables<ImTables>;
   readonly chat: Handle<ChatRuns>;
   readonly apps: Apps;
-  readonly messenger: Messenger;
   readonly approvals: ApprovalTalk;
   readonly threads: ThreadLog;
   readonly clock: Clock;
@@ -76,7 +76,7 @@ export class Conversations {
       return 'done';
     }
     await this.#announce(said);
-    const problem = await this.#follow(said, signal);
+    const { problem, measured } = await this.#follow(said, signal);
     const end = await chat.get().settled(said.sender.principal, message.row.run_id, signal);
     if (end.finish_reason === 'approval') {
       return await this.#wait(said, end);
@@ -85,9 +85,10 @@ export class Conversations {
       end.text.trim() === ''
         ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
         : withLinks(end.text, this.#parts.publicUrl());
-    await messenger.answer(app, message, event.reply, {
+    const posted = await messenger.answer(app, message, event.reply, {
       text: event.unread === undefined ? text : `${text}\n\n${event.unread}`,
     });
+    await showCharts(this.#parts, said, measured, posted);
     await this.#parts.threads.note(said, question.text, end.text);
     return 'done';
   }
@@ -211,8 +212,11 @@ export class Conversations {
     }
   }
 
-  /** Shows the answer as it grows; returns what the run complained of last. */
-  async #follow({ app, message, sender }: Said, signal: AbortSignal): Promise<string | undefined> {
+  /** Shows the answer as it grows; returns what the run complained of last, and what it has measured. */
+  async #follow(
+    { app, message, sender }: Said,
+    signal: AbortSignal,
+  ): Promise<{ readonly problem: string | undefined; readonly measured: MeasuredCharts }> {
     const { chat, apps, messenger, clock } = this.#parts;
     const edits = apps.platform(app.provider)?.edits;
     const left = new Promise<'left'>((resolve) =>
@@ -220,15 +224,17 @@ export class Conversations {
     );
     const events = chat.get().follow(sender.principal, message.row.run_id)[Symbol.asyncIterator]();
     let [text, shown, made, problem] = ['', '', 0, undefined as string | undefined];
+    const measured = new MeasuredCharts();
     let [waits, last] = [edits?.every_ms ?? 0, clock.monotonic()];
     for (;;) {
       signal.throwIfAborted();
       const next = await Promise.race([events.next(), left]);
       if (next === 'left' || next.done === true) {
         signal.throwIfAborted();
-        return problem;
+        return { problem, measured };
       }
       const { type, data } = next.value;
+      measured.add(next.value);
       if (type === 'start-step') {
         text = '';
       }

@@ -10,6 +10,7 @@ import { fitted, markdown } from 'svc/im';
 import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
 import type { Actions } from './actions.ts';
+import { type ChartParts, showLastHour } from './charts.ts';
 import type { Apps } from '../apps/apps.ts';
 import { errors } from './errors.ts';
 import {
@@ -23,17 +24,16 @@ import {
 import type { MessageQueue } from '../store/message-queue.ts';
 import { NoticeStore } from '../store/notice-store.ts';
 import type { LeasedMessage } from '../messages/leased-message.ts';
-import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
+import { SendDeferred, type Saying } from '../messages/messenger.ts';
 import type { Posted } from '../store/message-store.ts';
 import type { AppRow, ImTables, NoticeRow } from '../store/tables.ts';
 import { wordsOf } from '../messages/words.ts';
 
-export interface IncidentTalkParts {
+export interface IncidentTalkParts extends ChartParts {
   readonly tables: Tables<ImTables>;
   readonly apps: Apps;
   readonly queue: MessageQueue;
   readonly actions: Actions;
-  readonly messenger: Messenger;
   readonly incidents: Handle<Incidents>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -251,6 +251,8 @@ export class IncidentTalk {
       );
       if (incident !== undefined && kind !== 'resolved') {
         await this.#remember(row.id, conversation, message, posted);
+        // The notice has arrived: nobody waits for its picture.
+        this.#parts.later(() => showLastHour(this.#parts, row, conversation, message, posted));
       }
       return { result: 'sent' };
     } catch (error) {

@@ -44,9 +44,10 @@ export interface Talk {
 }
 
 /** Wires the parts that talk in conversations to their services. */
-export function openTalk({ clock, ids, services }: PluginContext, parts: TalkParts): Talk {
+export function openTalk({ clock, ids, scope, services }: PluginContext, parts: TalkParts): Talk {
   const { tables, people } = parts;
   const build = services.use(BuildInfo);
+  const later = (work: () => Promise<void>): void => void scope.task('send charts', work);
   const actions = new Actions(tables, clock, ids);
   const incidents = new IncidentTalk({
     ...parts,
@@ -54,6 +55,7 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
     clock,
     ids,
     incidents: services.maybe(Incidents),
+    later,
   });
   const approvals = new ApprovalTalk({
     ...parts,
@@ -65,6 +67,7 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
   const conversations = new Conversations({
     ...parts,
     approvals,
+    later,
     threads: new ThreadLog({ tables, clock, names: new SenderNames({ ...parts, clock }) }),
     clock,
     chat: services.maybe(ChatRuns),

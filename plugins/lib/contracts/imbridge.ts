@@ -58,6 +58,17 @@ export interface ImDocument {
   readonly again: boolean;
 }
 
+/** Picture of ours, such as the chart of what an answer has measured. */
+export interface ImPicture {
+  readonly name: string;
+  /** Words for what it shows: at most 1,000 characters of plain text. */
+  readonly caption: string;
+  /** A PNG. */
+  readonly bytes: Uint8Array;
+  readonly key: string;
+  readonly again: boolean;
+}
+
 /** One thing that a person did on a platform. */
 export interface ImEvent {
   /** Key under which the platform re-sends it. */
@@ -250,6 +261,8 @@ export interface ImPlatform {
   sendFile?(app: ImApp, target: ImTarget, document: ImDocument, ports: ImPorts): Promise<ImSent>;
   /** Messages that an answer may take before it is sent as a file, on a platform that takes files. */
   readonly max_messages?: number;
+  /** Sends a picture. Nothing depends on it: what it shows is said in words before. */
+  sendPicture?(app: ImApp, target: ImTarget, picture: ImPicture, ports: ImPorts): Promise<ImSent>;
   openForm?(app: ImApp, at: ImTarget, form: ImForm, ports: ImPorts): Promise<ImSent>;
   showPage?(app: ImApp, sender: string, page: ImPage, ports: ImPorts): Promise<ImSent>;
   preview?(

@@ -3,6 +3,7 @@ export {
   type CallAnswer,
   type CallPorts,
   type CallRefusal,
+  type CallRequest,
   Calls,
   type FetchedToken,
   notSent,

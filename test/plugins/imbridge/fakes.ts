@@ -168,7 +168,8 @@ function formOf(headers: IncomingMessage['headers'], raw: Buffer) {
   const boundary = /^multipart\/form-data; boundary=(\S+)$/.exec(
     headers['content-type'] ?? '',
   )?.[1];
-  const parts = raw.toString('utf8').split(`--${boundary}`);
+  // One character to a byte, as a file need not be text.
+  const parts = raw.toString('latin1').split(`--${boundary}`);
   assert.ok(boundary !== undefined && parts[0] === '' && parts.at(-1) === '--\r\n', 'a form');
   const fields: Record<string, string> = {};
   let name: string | undefined;
@@ -176,9 +177,19 @@ function formOf(headers: IncomingMessage['headers'], raw: Buffer) {
     const [, head, content] = /^\r\n([^]*?)\r\n\r\n([^]*)\r\n$/.exec(part)!;
     const field = / name="([^"]+)"/.exec(head!)![1]!;
     name ??= / filename="([^"]+)"/.exec(head!)?.[1];
-    fields[field] = content!;
+    fields[field] = textIn(Buffer.from(content!, 'latin1'));
   }
   return { fields, name };
+}
+
+/** What people see of a file: its text, or that it is a picture. Throws for a picture that is none. */
+function textIn(bytes: Buffer): string {
+  if (bytes.subarray(1, 4).toString('latin1') !== 'PNG') {
+    return bytes.toString('utf8');
+  }
+  assert.equal(bytes.readUInt32BE(0), 0x89504e47);
+  assert.ok(bytes.readUInt32BE(16) === 480 && bytes.readUInt32BE(20) === 160, 'of its size');
+  return 'PNG';
 }
 
 const onlyKeys = (body: Json, ...known: string[]): boolean =>
@@ -186,7 +197,7 @@ const onlyKeys = (body: Json, ...known: string[]): boolean =>
 
 /** 200 for everything, `ok: false` with a word for what it refuses, 429 with a header. */
 export const startSlack = (secret: string): Promise<FakePlatform> => {
-  const uploads = new Map<string, string>();
+  const uploads = new Map<string, { readonly text: string; readonly alt: string | null }>();
   const responses = new Map<string, number>();
   const triggers = new Set<string>();
   return start({
@@ -198,7 +209,8 @@ export const startSlack = (secret: string): Promise<FakePlatform> => {
     expired: { body: { ok: false, error: 'token_expired' } },
     handle({ path, query, headers, body, raw }, on) {
       if (path === '/upload') {
-        uploads.set(query.get('id')!, raw.toString('utf8'));
+        const { alt } = uploads.get(query.get('id')!)!;
+        uploads.set(query.get('id')!, { text: textIn(raw), alt });
         return { headers: { 'content-type': 'text/plain' }, body: `OK - ${raw.length}` };
       }
       // docs.slack.dev/interactivity/handling-user-interaction#message_responses, read in November 2026: five times
@@ -240,24 +252,33 @@ export const startSlack = (secret: string): Promise<FakePlatform> => {
         return on.fileReply(path);
       }
       // docs.slack.dev/reference/methods/files.getUploadURLExternal and .completeUploadExternal, read in
-      // November 2026: a length that is not that of the upload, a second completion, a thread of several channels.
+      // November 2026: a length that is not that of the upload, a second completion, a thread of several channels, and a
+      // description for screen readers of more than 1,000 characters.
       if (path === '/files.getUploadURLExternal') {
         const [filename, length] = [query.get('filename'), Number(query.get('length'))];
         if (filename === null || !(length > 0)) {
           return { body: { ok: false, error: 'invalid_arguments' } };
         }
+        const alt = query.get('alt_txt');
+        if (alt !== null && alt.length > 1_000) {
+          return { body: { ok: false, error: 'alt_txt_too_large' } };
+        }
         const id = `F${uploads.size + 1}`;
-        uploads.set(id, '');
+        uploads.set(id, { text: '', alt });
         return { body: { ok: true, upload_url: `${on.url}/upload?id=${id}`, file_id: id } };
       }
       if (path === '/files.completeUploadExternal') {
         const [file] = body.files;
-        const text = uploads.get(file?.id);
-        if (!text || !/^[CDG]/.test(body.channel_id ?? '')) {
-          return { body: { ok: false, error: text ? 'invalid_channel' : 'file_not_found' } };
+        const { text = '', alt = null } = uploads.get(file?.id) ?? {};
+        if (text === '' || !/^[CDG]/.test(body.channel_id ?? '')) {
+          return { body: { ok: false, error: text === '' ? 'file_not_found' : 'invalid_channel' } };
         }
         uploads.delete(file.id);
-        on.post(body.channel_id, text, { ...body, file: file.title });
+        on.post(body.channel_id, text, {
+          ...body,
+          file: file.title,
+          ...(alt !== null && { caption: alt }),
+        });
         return { body: { ok: true, files: body.files } };
       }
       const seen = slackView(path, body, triggers);
@@ -409,6 +430,19 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
         const { id } = on.post(fields['chat_id']!, fields['document']!, { file: name });
         return { body: { ok: true, result: { message_id: Number(id.slice(1)) + 10_000 } } };
       }
+      // core.telegram.org/bots/api#sendphoto, read in November 2026: 10 MB, and a caption of 1,024 characters.
+      if (path.endsWith('/sendPhoto')) {
+        const { fields, name } = formOf(headers, raw);
+        const { chat_id: chat, photo, caption = '' } = fields;
+        if (photo !== 'PNG' || raw.length > 10_000_000) {
+          return refuse(400, 'Bad Request: IMAGE_PROCESS_FAILED');
+        }
+        if (caption.length > 1_024) {
+          return refuse(400, 'Bad Request: message caption is too long');
+        }
+        const { id } = on.post(chat!, photo, { file: name, caption });
+        return { body: { ok: true, result: { message_id: Number(id.slice(1)) + 10_000 } } };
+      }
       if (path.endsWith('/answerCallbackQuery')) {
         return { body: { ok: true, result: true } };
       }
@@ -471,6 +505,7 @@ const telegramTags = ['b', 'i', 'u', 's', 'code', 'pre', 'a', 'blockquote', 'tg-
 /** 200 with a code; a `uuid` that was seen within the hour is the same message. */
 export const startFeishu = (appId: string, secret: string): Promise<FakePlatform> => {
   const keys = new Map<string, string>();
+  const images = new Set<string>();
   const textOf = (content: string): string => JSON.parse(content).elements[0].content;
   return start({
     limited: { status: 400, body: { code: 99991400, msg: 'request trigger frequency limit' } },
@@ -478,7 +513,7 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
       status: 400,
       body: { code: 99991663, msg: 'Invalid access token for authorization' },
     },
-    handle({ path, headers, body, query }, on) {
+    handle({ path, headers, body, query, raw }, on) {
       if (path === '/open-apis/auth/v3/tenant_access_token/internal') {
         const isGood = body.app_id === appId && body.app_secret === secret;
         return {
@@ -497,6 +532,19 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
         return query.get('type') === 'file'
           ? on.fileReply(path)
           : { status: 400, body: { code: 234001, msg: 'Invalid request param.' } };
+      }
+      // open.larksuite.com/document/server-docs/im-v1/image/create, read in November 2026: of 10 MB at most, and not empty.
+      if (path === '/open-apis/im/v1/images') {
+        const { fields } = formOf(headers, raw);
+        if (fields['image_type'] !== 'message' || fields['image'] === undefined) {
+          return { status: 400, body: { code: 234001, msg: 'Invalid request param.' } };
+        }
+        if (fields['image'] !== 'PNG' || raw.length > 10 * 1024 * 1024) {
+          return { status: 400, body: { code: 234011, msg: "Can't recognize the image format." } };
+        }
+        const key = `img_v3_${images.size + 1}`;
+        images.add(key);
+        return { body: { code: 0, msg: 'success', data: { image_key: key } } };
       }
       const [, id, verb] =
         /^\/open-apis\/im\/v1\/messages(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
@@ -517,8 +565,9 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
       if (Buffer.byteLength(body.content ?? '') > 30 * 1024) {
         return { status: 400, body: { code: 230025, msg: 'the content exceeds its limit' } };
       }
+      const isPicture = body.msg_type === 'image' && images.has(JSON.parse(body.content).image_key);
       if (
-        body.msg_type !== 'interactive' ||
+        (body.msg_type !== 'interactive' && !isPicture) ||
         typeof body.uuid !== 'string' ||
         body.uuid.length > 50 ||
         (id === undefined && query.get('receive_id_type') === null)
@@ -528,7 +577,7 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
       const known = keys.get(body.uuid);
       const message =
         known === undefined
-          ? on.post(id ?? body.receive_id, textOf(body.content), body)
+          ? on.post(id ?? body.receive_id, isPicture ? 'PNG' : textOf(body.content), body)
           : on.find(known)!;
       keys.set(body.uuid, message.id);
       return { body: { code: 0, msg: 'success', data: { message_id: message.id } } };
@@ -600,18 +649,28 @@ export const startWecom = (corp: string, secret: string): Promise<FakePlatform> 
       if (query.get('access_token') !== 'w-1') {
         return { body: { errcode: 40014, errmsg: 'invalid access_token' } };
       }
-      // developer.work.weixin.qq.com/document/path/90253 (uploads, more than 5 bytes) and /90236 (messages),
-      // read in November 2026.
+      // developer.work.weixin.qq.com/document/path/90253 (uploads of more than 5 bytes, pictures of at most 10 MB) and
+      // /90236 (messages), read in November 2026.
       if (path === '/cgi-bin/media/upload') {
         const { fields, name } = formOf(headers, raw);
-        if (query.get('type') !== 'file' || fields['media']!.length <= 5) {
+        const isPicture = fields['media'] === 'PNG';
+        if (
+          query.get('type') !== (isPicture ? 'image' : 'file') ||
+          (!isPicture && fields['media']!.length <= 5) ||
+          (isPicture && raw.length > 10 * 1024 * 1024)
+        ) {
           return { body: { errcode: 40006, errmsg: 'invalid meida size' } };
         }
         media.push({ name: name!, text: fields['media']! });
         return { body: { errcode: 0, errmsg: '', type: 'file', media_id: `media${media.length}` } };
       }
-      const file = /^media(\d+)$/.exec(body.file?.media_id ?? '')?.[1];
-      if (path === '/cgi-bin/message/send' && body.msgtype === 'file' && file !== undefined) {
+      const file = /^media(\d+)$/.exec((body.file ?? body.image)?.media_id ?? '')?.[1];
+      if (
+        path === '/cgi-bin/message/send' &&
+        ['file', 'image'].includes(body.msgtype) &&
+        body[body.msgtype] !== undefined &&
+        file !== undefined
+      ) {
         const { name, text: content } = media[Number(file) - 1]!;
         const { id } = on.post(body.touser ?? body.toparty, content, { ...body, file: name });
         return { body: { errcode: 0, errmsg: 'ok', msgid: id } };

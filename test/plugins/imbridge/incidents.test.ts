@@ -11,6 +11,14 @@ async function burning(
   t: TestContext,
 ): Promise<{ readonly office: ImOffice; readonly pass: (heat: number) => Promise<void> }> {
   const office = await imOffice(t, [], { plugins: ['metricsdb', 'alert', 'notify'] });
+  // A past to be drawn.
+  await office.house.service(MetricsIngest).write(
+    Array.from({ length: 10 }, (_, at) => ({
+      labels: { __name__: 'test_heat', device_id: '7' },
+      value: 0,
+      time: office.now() - (10 - at) * 60_000,
+    })),
+  );
   const pass = async (heat: number): Promise<void> => {
     for (let step = 0; step < 12; step++) {
       office.clock.ahead += 10_000;
@@ -88,6 +96,10 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
     elements.map(({ text }) => text.text),
     ['Acknowledge', 'Silence 2 h', 'Silence…', 'Add note…', 'Investigate', 'Open'],
   );
+  const picture = () => app.fake.standing.find(({ text }) => text === 'PNG');
+  await settled(() => picture() !== undefined, since);
+  assert.equal(picture()!.raw['thread_ts'], notice.id);
+  assert.match(String(picture()!.raw['caption']), /Too hot.*: the last hour$/);
 
   await press(0, 'U2');
   await settled(() => since().some((text) => text.includes('Link your account')), since);
@@ -201,6 +213,8 @@ test('a notice shows the present state on each platform that can change it, and 
     apps.push(app);
   }
   await pass(5);
+  const wordsOf = ({ fake }: ImApp) =>
+    fake.standing.map(({ text }) => text).filter((text) => text !== 'PNG');
   const noticeOf = ({ fake }: ImApp) => fake.standing.find(({ to }) => to === 'C1');
   await settled(
     () => apps.every((app) => noticeOf(app) !== undefined),
@@ -212,7 +226,7 @@ test('a notice shows the present state on each platform that can change it, and 
       await settled(
         () =>
           app.provider === 'wecom'
-            ? app.fake.standing.length > 1
+            ? wordsOf(app).length > 1
             : state.test(noticeOf(app)!.text.replaceAll('\u200b', '')),
         () => app.fake.standing.map(({ text }) => text),
       );
@@ -223,7 +237,7 @@ test('a notice shows the present state on each platform that can change it, and 
   const slack = noticeOf(apps[0]!)!;
   assert.doesNotMatch(slack.text, /not acknowledged/);
   assert.doesNotMatch(JSON.stringify(slack.raw['blocks']), /"Acknowledge"|"Silence 2 h"/);
-  assert.match(apps.at(-1)!.fake.standing[1]!.text, /acknowledged \(anna\)/);
+  assert.match(wordsOf(apps.at(-1)!)[1]!, /acknowledged \(anna\)/);
   await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/resolve`, {});
   await shows(/\[OVER\]|Resolved: \d{4}-/);
   assert.doesNotMatch(JSON.stringify(slack.raw['blocks']), /"Investigate"/);
