@@ -70,8 +70,8 @@ export function eventsOf(app: ImApp, payload: Json, kind: string): readonly ImEv
 }
 
 /**
- * Messages of people to the bot: mentions of it, and direct ones, as they are written and as they are edited. Other bots and
- * itself are passed over.
+ * Messages of people to the bot: mentions of it, and direct ones, as they are written and as they are edited, and what may
+ * continue a thread, for apps that get the messages of channels. Other bots and itself are passed over.
  */
 function written(payload: Json): ImEvent | undefined {
   const event = currentVersion(objectOf(payload['event']));
@@ -83,9 +83,17 @@ function written(payload: Json): ImEvent | undefined {
     (each) => textOf(objectOf(each)['user_id']),
   );
   const sender = textOf(event['user']);
+  // A mention of the bot comes as such as well.
+  const continues =
+    type === 'message' &&
+    !direct &&
+    root !== '' &&
+    root !== ts &&
+    event['edited'] === undefined &&
+    !/<[@!]/.test(textOf(event['text'], 40_000));
   const isForUs =
     payload['type'] === 'event_callback' &&
-    (type === 'app_mention' || (type === 'message' && direct)) &&
+    (type === 'app_mention' || (type === 'message' && direct) || continues) &&
     (subtype === '' || subtype === 'file_share');
   if (!isForUs || event['bot_id'] !== undefined || own.includes(sender)) {
     return undefined;
@@ -105,6 +113,7 @@ function written(payload: Json): ImEvent | undefined {
     files: filesOf(event),
     reply: { channel, ...(thread !== '' && { thread_ts: thread }) },
     message: `${channel}:${ts}`,
+    ...(continues && { continues }),
     ...(event['edited'] !== undefined && { edited: true }),
   };
 }

@@ -77,6 +77,12 @@ export class Answerer {
     if (!isBegun && (await store.isSuperseded(row))) {
       return { state: 'ignored', why: 'its sender has edited it since' };
     }
+    if (event.continues === true && !isBegun) {
+      const last = await store.lastSaid(row.lane, row.id);
+      if (last?.sender !== row.sender || last.state !== 'done') {
+        return { state: 'ignored', why: 'it names nobody, and its sender was not answered last' };
+      }
+    }
     const earlier = event.edited === true ? await store.answeredVersion(row) : undefined;
     if (earlier?.digest === row.digest) {
       return { state: 'ignored', why: 'the edit does not change its text' };

@@ -87,8 +87,9 @@ export class Intake {
   }
 
   /** Stores what happened, each thing once however often it comes. */
-  async take(app: AppRow, events: readonly ImEvent[]): Promise<void> {
+  async take(app: AppRow, arrived: readonly ImEvent[]): Promise<void> {
     const { clock, ids, received } = this.#parts;
+    const events = await this.#ours(app, arrived);
     if (events.length === 0) {
       return;
     }
@@ -96,9 +97,7 @@ export class Intake {
     const now = Math.floor(clock.now());
     const rows = events.map((event): NewMessage => {
       const kind = event.kind === 'message' ? 'message' : 'action';
-      const lane = asksForForm(event.text)
-        ? `${app.id}|form:${event.key}`
-        : `${app.id}|${event.thread}`;
+      const lane = asksForForm(event.text) ? `${app.id}|form:${event.key}` : laneOf(app, event);
       return {
         id: ids.uuid(),
         app_id: app.id,
@@ -121,6 +120,18 @@ export class Intake {
     received.add(fresh, { provider: app.provider, result: 'accepted' });
     received.add(rows.length - fresh, { provider: app.provider, result: 'repeated' });
     this.#open!.count += fresh;
+  }
+
+  /** Leaves out what people say to each other: a thread in which nobody has spoken to us is none of ours. */
+  async #ours(app: AppRow, events: readonly ImEvent[]): Promise<readonly ImEvent[]> {
+    const store = new MessageStore(this.#parts.tables.read);
+    const ours: ImEvent[] = [];
+    for (const event of events) {
+      if (event.continues !== true || (await store.lastSaid(laneOf(app, event))) !== undefined) {
+        ours.push(event);
+      }
+    }
+    return ours;
   }
 
   /** True if so much arrives that processing should wait a little. */
@@ -211,6 +222,9 @@ export class Intake {
     return answer;
   }
 }
+
+/** Messages of a thread are processed in their order. */
+const laneOf = ({ id }: AppRow, { thread }: ImEvent): string => `${id}|${thread}`;
 
 const keptMs = 2_000;
 const busyMs = 1_500;

@@ -142,6 +142,22 @@ export class MessageStore {
     return count;
   }
 
+  /** Returns who spoke last in a lane, before a message if one is given, and what came of it. */
+  async lastSaid(
+    lane: string,
+    before?: string,
+  ): Promise<Pick<MessageRow, 'sender' | 'state'> | undefined> {
+    return await this.#db
+      .selectFrom('imbridge_jobs')
+      .select(['sender', 'state'])
+      .where('lane', '=', lane)
+      .where('kind', '=', 'message')
+      .$if(before !== undefined, (query) => query.where('id', '<', before!))
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
   /** Returns whether its sender has changed the words of a message since, which are then answered instead. */
   async isSuperseded({ app_id: app, message, digest, id }: MessageRow): Promise<boolean> {
     const newer = await this.#db

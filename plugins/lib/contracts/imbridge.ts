@@ -106,6 +106,11 @@ export interface ImEvent {
   readonly message?: string;
   /** True if it is a new version of that message. */
   readonly edited?: boolean;
+  /**
+   * True if it was said among others in a thread without naming anyone: it is answered only to who has been answered there
+   * last, as long as nobody else has written since.
+   */
+  readonly continues?: boolean;
 }
 
 /**

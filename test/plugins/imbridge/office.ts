@@ -75,6 +75,8 @@ export interface Act {
   readonly id?: string;
   /** Files that go with it; `url` is filled in with where a platform keeps them. */
   readonly files?: readonly (SentFile & { readonly name: string; readonly url?: string })[];
+  /** Said among others without naming the bot. */
+  readonly unnamed?: boolean;
   /** `text` is the token of a button. */
   readonly pressed?: boolean;
 }
@@ -209,7 +211,19 @@ export function wecomSealed(encodingKey: string, text: string, receiver: string)
 }
 
 function slackBody(
-  { key, from, to, text, direct = true, above, pressed, id, edits, files = [] }: Full,
+  {
+    key,
+    from,
+    to,
+    text,
+    direct = true,
+    unnamed = false,
+    above,
+    pressed,
+    id,
+    edits,
+    files = [],
+  }: Full,
   { app_id }: AppSecrets,
 ): string {
   if (pressed === true) {
@@ -227,7 +241,7 @@ function slackBody(
   const written = {
     user: from,
     ts: edits ?? id ?? `9.${key}`,
-    text: direct ? text : `<@UBOT> ${text}`,
+    text: direct || unnamed ? text : `<@UBOT> ${text}`,
     ...(above !== undefined && { thread_ts: above }),
     ...(files.length > 0 && {
       files: files.map(({ name, type, bytes, url }) => ({
@@ -239,10 +253,13 @@ function slackBody(
       })),
     }),
   };
-  const place = { channel: to, ...(direct && { channel_type: 'im' }) };
+  const place = {
+    channel: to,
+    ...((direct || unnamed) && { channel_type: direct ? 'im' : 'channel' }),
+  };
   const event =
     edits === undefined
-      ? { type: direct ? 'message' : 'app_mention', ...written, ...place }
+      ? { type: direct || unnamed ? 'message' : 'app_mention', ...written, ...place }
       : {
           type: 'message',
           subtype: 'message_changed',

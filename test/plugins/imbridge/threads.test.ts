@@ -56,6 +56,29 @@ test('in a thread the agent knows what others have asked there, by name, and wha
   );
 });
 
+test('who was answered last in a thread goes on without naming svc, until somebody else writes there', async (t) => {
+  const office = await imOffice(t);
+  const app = await office.connect('slack', { allow_from: ['*'] });
+  const thread = { to: 'C1', direct: false, above: '7.7' };
+  const aside = { ...thread, unnamed: true };
+  await office.say(app, { ...aside, text: 'Lunch?', from: 'U1' });
+  await asked(office, app, { ...thread, text: 'What failed?', from: 'U1' });
+  const next = await asked(office, app, { ...aside, text: 'And why?', from: 'U1' });
+  assert.match(next.prompt, /^And why\?/);
+  // To whom is said, is none of ours; nor is what has no thread, or another one.
+  await office.say(app, { ...aside, text: '<@U2> look at this', from: 'U1' });
+  await office.say(app, { ...aside, text: 'Lunch?', from: 'U1', above: '8.8' });
+  await office.say(app, { to: 'C1', direct: false, unnamed: true, text: 'Lunch?', from: 'U1' });
+  await asked(office, app, { ...aside, text: 'Go on', from: 'U1' });
+  await office.say(app, { ...aside, text: 'It is DNS', from: 'U2' });
+  await office.say(app, { ...aside, text: 'You may be right', from: 'U1' });
+  await office.say(app, { ...aside, text: 'It always is', from: 'U2' });
+  await asked(office, app, { ...thread, text: 'Is it?', from: 'U2' });
+  await office.say(app, { ...aside, text: 'Told you', from: 'U1' });
+  await asked(office, app, { ...thread, text: 'And now?', from: 'U1' });
+  assert.equal(app.fake.standing.length, 5, JSON.stringify(app.fake.standing));
+});
+
 test('what is said in a thread is data to the next agent: it ends no enclosure and has no mentions', async (t) => {
   const office = await imOffice(t);
   const app = await office.connect('telegram', { allow_from: ['*', 'C1'].slice(1) });
