@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { scratch, serving, svc } from './launcher.ts';
 
 test(
-  '"svc notify resend" tries what a channel could not be sent, and prints how many that are',
+  '"svc notify resend" tries what a channel could not be sent, and "svc channel" adds and tests one',
   { timeout: 180_000 },
   async (t) => {
     let status = 403;
@@ -78,6 +78,21 @@ test(
     assert.equal(
       (await notify('resend', 'on call')).stderr,
       'svc: use the number of the channel, as "svc notify failed" shows it\n',
+    );
+
+    const channel = (...args: string[]) => svc(['channel', ...args, '--data', here.dataDir]);
+    const added = await channel('add', 'second', 'webhook', endpoint, '--severity', 'critical');
+    const [, second = ''] = /^Created channel (\d+)\./.exec(added.stdout) ?? [];
+    assert.equal(added.code, 0, added.stderr);
+    assert.match((await channel('list')).stdout, new RegExp(`^${second} +second +webhook`, 'm'));
+    const sent = await channel('test', second);
+    assert.deepEqual([sent.code, /^result +sent$/m.test(sent.stdout)], [0, true], sent.stdout);
+    status = 403;
+    const unsent = await channel('test', second);
+    assert.deepEqual(
+      [unsent.code, /^result +failed$/m.test(unsent.stdout)],
+      [1, true],
+      unsent.stdout,
     );
   },
 );
