@@ -7,6 +7,7 @@ import type { Enrolments } from './enrolment/enrolments.ts';
 import type { Connection } from './open-connection.ts';
 import type { EdgePluginRoom } from './open-plugins.ts';
 import { hysteresisMs } from './presence/presence.ts';
+import type { OwnClock } from './record/own-clock.ts';
 import type { SelfMetrics } from './self-metrics.ts';
 import type { Upgrades } from './upgrade/upgrades.ts';
 
@@ -17,6 +18,7 @@ export interface HousekeepingParts {
   readonly enrolments: Enrolments;
   readonly upgrades: Upgrades;
   readonly metrics: SelfMetrics;
+  readonly ownClock: OwnClock;
 }
 
 type Task = () => Promise<void>;
@@ -36,7 +38,7 @@ export class Housekeeping {
 
   schedule(): void {
     const { clock, scope } = this.#ctx;
-    const { base, connection, enrolments, metrics } = this.#parts;
+    const { base, connection, enrolments, metrics, ownClock } = this.#parts;
     const { deviceBindings, onlineSeries } = connection;
     const every = (seconds: number, name: string, work: Task): void =>
       void scope.interval(name, seconds * second, this.#guarded(name, work));
@@ -52,6 +54,7 @@ export class Housekeeping {
     every(1, 'write the online series of edges that turned', () =>
       onlineSeries.writeTurned(clock.now()),
     );
+    scope.interval('compare the own clock with its past', second, () => ownClock.look());
     scope.interval('count the edges', 5 * second, () => metrics.observe());
     every(5, 'refresh device bindings', () => deviceBindings.refresh());
     every(60, 'retry what edges did not accept', () => this.#retry());

@@ -29,6 +29,7 @@ import { acceptRoute, openConnection } from './open-connection.ts';
 import { openPlugins } from './open-plugins.ts';
 import { errors as pluginsErrors } from './plugins/errors.ts';
 import { errors as recordErrors } from './record/errors.ts';
+import { OwnClock } from './record/own-clock.ts';
 import { SelfMetrics } from './self-metrics.ts';
 import { RemoteSkills } from './skills.ts';
 import { errors as upgradeErrors } from './upgrade/errors.ts';
@@ -110,6 +111,7 @@ export default definePlugin({
       enrolments,
       upgrades,
       metrics: new SelfMetrics(ctx.metrics, { ...base, ...connection }),
+      ownClock: new OwnClock(base.clock, base.edgeTable),
     }).schedule();
   },
 });

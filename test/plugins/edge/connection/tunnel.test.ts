@@ -184,6 +184,12 @@ test('a clock is compared by the moment in which the edge looked at it, and not 
   assert.equal((await edge(keys.id)).clock_skew_ms, 12);
   await tell({ skew_ms: 'soon' });
   assert.equal((await edge(keys.id)).clock_skew_ms, 12);
+
+  // Our own clock steps: whose fault it was is not known any more.
+  clock.jump(-3_600_000);
+  await until('it is forgotten', async () => (await edge(keys.id)).clock_skew_ms === null);
+  await tell({ skew_ms: 12 });
+  assert.equal((await edge(keys.id)).clock_skew_ms, 12);
 });
 
 test('an edge that was taken off its device, or whose device is gone, watches none', async (t) => {
