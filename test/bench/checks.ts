@@ -111,7 +111,7 @@ export async function run({
       'fullest second / mean': spread,
       'rounds due': (checks * seconds) / interval,
       'rounds seen': times.length,
-      'not up': items.filter(({ state }) => state !== 'up').length,
+      'not up, of the first 1,000': items.filter(({ state }) => state !== 'up').length,
       cases: [
         { with: 'no checks', ...before },
         { with: `${checks} checks`, ...after },
