@@ -54,7 +54,7 @@ export class Endings {
     }
   }
 
-  /** A try that threw: the job waits again, or ends. */
+  /** A try that threw: the job waits again, or ends; what is logged has been stored. */
   async threw(running: Running, error: unknown): Promise<void> {
     const { row, queue } = running;
     const { log } = this.#parts;
@@ -82,25 +82,26 @@ export class Endings {
       (row.attempts >= queue.tries && later?.counts !== false) ||
       (row.deadline_at !== null && now >= row.deadline_at);
     if (isLast) {
+      await this.#fail(running, 'failed', cause);
       log.warn(
         { event: 'jobs.gave_up', queue: queue.name, job: row.id, attempts: row.attempts, cause },
         'job failed; giving up',
       );
-      return await this.#fail(running, 'failed', cause);
+      return;
     }
     const wait = later?.afterMs ?? queue.waitMs(row.attempts, this.#parts.random());
-    if (later === undefined) {
-      log[isSvcError(error) ? 'warn' : 'error'](
-        { event: 'jobs.try_failed', queue: queue.name, job: row.id, attempt: row.attempts, cause },
-        `job failed; retrying in ${Math.ceil(wait / 1_000)} s`,
-      );
-    }
     await this.putBack(row, {
       due_at: Math.ceil(now + wait),
       wait_ms: Math.ceil(wait),
       error: cause,
       uncounted: later?.counts === false,
     });
+    if (later === undefined) {
+      log[isSvcError(error) ? 'warn' : 'error'](
+        { event: 'jobs.try_failed', queue: queue.name, job: row.id, attempt: row.attempts, cause },
+        `job failed; retrying in ${Math.ceil(wait / 1_000)} s`,
+      );
+    }
   }
 
   async putBack(row: JobRow, back: Parameters<JobRows['putBack']>[1]): Promise<void> {
@@ -116,36 +117,52 @@ export class Endings {
     cause: string,
     first?: Ending<unknown>['write'],
   ): Promise<void> {
-    const { write, table, log, ended } = this.#parts;
-    const end = async (tx: AnyDb): Promise<void> => {
+    const { table, ended } = this.#parts;
+    await this.#endNoted(queue, { state, cause }, async (tx) => {
       await first?.(tx);
       const rows = new JobRows(tx, table);
       if (!(await rows.fail(row, state, cause, this.#now(), queue.keepsKeys))) {
         throw new LeaseLost(row.id);
       }
-    };
+      return row;
+    });
+    ended.add(1, { queue: queue.name, state });
+  }
+
+  /**
+   * Writes an end together with what its owner notes of it. An owner that cannot take note of a failure does not stop the
+   * queue; a storage that refuses writes refuses this as well.
+   */
+  async #endNoted(
+    queue: Tried['queue'],
+    { state, cause }: { readonly state: 'failed' | 'cancelled'; readonly cause: string },
+    end: (tx: AnyDb) => Promise<JobRow | undefined>,
+  ): Promise<JobRow | undefined> {
+    const { write, log } = this.#parts;
     try {
-      await write(async (tx) => {
-        await end(tx);
-        await queue.failed(tx, row, state, cause);
+      return await write(async (tx) => {
+        const row = await end(tx);
+        if (row !== undefined) {
+          await queue.failed(tx, row, state, cause);
+        }
+        return row;
       });
     } catch (error) {
       if (error instanceof LeaseLost) {
         throw error;
       }
-      // An owner that cannot take note of a failure does not stop the queue; a storage that cannot refuses this as well.
-      await write(end);
+      const row = await write(end);
       log.error(
         {
           event: 'jobs.failure_not_noted',
           queue: queue.name,
-          job: row.id,
+          job: row?.id,
           cause: messageOf(error),
         },
         'job failed, and its failure could not be recorded',
       );
+      return row;
     }
-    ended.add(1, { queue: queue.name, state });
   }
 
   /** Records that its process or generation ended in the middle of it. */
@@ -177,21 +194,15 @@ export class Endings {
 
   /** Records that it waited beyond its deadline. */
   async expired({ row, queue }: Tried): Promise<void> {
-    const { write, table, ended } = this.#parts;
+    const { table, ended } = this.#parts;
+    const state = 'failed';
     const cause = row.error ?? 'it did not start before its deadline';
-    await write(async (tx) => {
-      const gone = await new JobRows(tx, table).endIdle(
-        row.id,
-        'failed',
-        cause,
-        this.#now(),
-        queue.keepsKeys,
-      );
-      if (gone !== undefined) {
-        await queue.failed(tx, gone, 'failed', cause);
-        ended.add(1, { queue: queue.name, state: 'failed' });
-      }
-    });
+    const gone = await this.#endNoted(queue, { state, cause }, (tx) =>
+      new JobRows(tx, table).endIdle(row.id, state, cause, this.#now(), queue.keepsKeys),
+    );
+    if (gone !== undefined) {
+      ended.add(1, { queue: queue.name, state });
+    }
   }
 
   #now(): number {

@@ -19,6 +19,11 @@ export interface WorkerParts extends EndingsParts {
   readonly left: () => void;
 }
 
+interface Unwritten {
+  readonly running: Running;
+  readonly end: () => Promise<void>;
+}
+
 const leaseMs = 30_000;
 const heartbeatMs = 10_000;
 /** Max time until jobs are noticed that no write of this generation announced. */
@@ -40,7 +45,7 @@ export class Worker {
   readonly #running = new Map<number, Running>();
   readonly #ends = new Set<Promise<void>>();
   /** Ends that could not be written yet; their leases are held until they are. */
-  #unwritten: (() => Promise<void>)[] = [];
+  #unwritten: Unwritten[] = [];
   #isDue = true;
   #alarm: { readonly at: number; readonly unset: () => unknown } | undefined;
   #soon: readonly number[] = [];
@@ -171,35 +176,43 @@ export class Worker {
       end = () => this.#endings.threw(running, error);
     }
     try {
-      await end();
-      this.#running.delete(running.row.seq);
+      await this.#write({ running, end });
     } catch (error) {
-      if (error instanceof LeaseLost) {
-        this.#running.delete(running.row.seq);
-        return;
-      }
       this.#trouble(error);
-      this.#unwritten.push(async () => {
-        await end();
-        this.#running.delete(running.row.seq);
-      });
+      this.#unwritten.push({ running, end });
       this.#lookIn(retryMs);
     }
+  }
+
+  /** Writes an end; one whose lease has gone to another is no longer ours to write. */
+  async #write({ running, end }: Unwritten): Promise<void> {
+    await end().catch((error: unknown) => {
+      if (!(error instanceof LeaseLost)) {
+        throw error;
+      }
+    });
+    this.#running.delete(running.row.seq);
   }
 
   async #writeEnds(): Promise<void> {
     const ends = this.#unwritten;
     this.#unwritten = [];
-    for (const [at, end] of ends.entries()) {
+    for (const [at, one] of ends.entries()) {
       try {
-        await end();
+        await this.#write(one).catch((error: unknown) => this.#writeRefused(one, error));
       } catch (error) {
-        if (!(error instanceof LeaseLost)) {
-          this.#unwritten.push(...ends.slice(at));
-          throw error;
-        }
+        this.#unwritten.push(...ends.slice(at));
+        throw error;
       }
     }
+  }
+
+  /**
+   * Ends a try whose end was refused twice as one that threw: a storage that takes that refuses the end itself, such as a row
+   * for something that was deleted meanwhile, and no other job may wait for it.
+   */
+  async #writeRefused({ running }: Unwritten, error: unknown): Promise<void> {
+    await this.#write({ running, end: () => this.#endings.threw(running, error) });
   }
 
   /** Jobs whose process or generation ended in the middle of them, and those that waited beyond their deadline. */

@@ -102,13 +102,14 @@ export class DeliveryStore {
       .executeTakeFirstOrThrow();
   }
 
-  /** The end of one, and of all that a digest holds. */
+  /** The end of one, and of all that a digest holds; its channel may have been deleted while it was sent. */
   async finish(row: Delivery, { sent, error, unclear }: DeliveryEnd, now: number): Promise<void> {
     const end = { got: sent ? 1 : 0, finished_at: now, error, ...(unclear && { unclear: 1 }) };
     if (sent) {
       await sql`
         insert into notify_groups (channel_id, group_key, sent_at)
         select distinct channel_id, group_key, cast(${now} as integer) from notify_deliveries where (seq = ${row.seq} or digest = ${row.seq}) and kind not in ('digest', 'test')
+          and exists (select 1 from notify_channels where id = notify_deliveries.channel_id)
         on conflict (channel_id, group_key) do update set sent_at = excluded.sent_at`.execute(
         this.#db,
       );

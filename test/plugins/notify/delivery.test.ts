@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -388,6 +390,32 @@ test('what waits for a channel that is disabled or deleted meanwhile has failed,
     [office.recorded[1]!.result, office.recorded[1]!.error],
     ['failed', 'the channel was deleted before this was sent'],
   );
+});
+
+test('a channel that is deleted while it is sent to holds up no other', async (t) => {
+  const office = await openOffice(t);
+  const other = await startReceiver(t);
+  let gone = async (): Promise<void> => undefined;
+  const server = createServer((request, response) => {
+    request.resume();
+    void gone().then(() => response.writeHead(204).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { id } = await office.channel({ channel_type: 'webhook', endpoint });
+  gone = async () => void (await office.remove(id));
+  await office.channel({ channel_type: 'webhook', endpoint: other.url });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.drain();
+  await office.dispatcher.accept(noticeOf(2));
+  await office.drain();
+  assert.deepEqual(results(office.recorded).toSorted(), [
+    '1/1/firing sent',
+    '1/1/firing sent',
+    '2/1/firing sent',
+  ]);
+  assert.equal(other.taken.length, 2);
 });
 
 test('outcomes wait for whoever keeps the timeline, and one that is refused holds up only its own incident', async (t) => {

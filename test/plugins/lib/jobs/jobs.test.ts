@@ -105,6 +105,35 @@ test('what a try returns is written in the commit that ends it, or not at all', 
     assert.deepEqual(await flour(mill), ['try 1'], 'written again, once');
   }));
 
+test('an end that storage refuses every time holds up no other job, and is tried anew as one that failed', () =>
+  inMill(async (mill) => {
+    const tries: number[] = [];
+    mill.jobs.queue('refused', {
+      tries: 2,
+      backoffMs: 10,
+      work: async ({ attempt }) => ({
+        write: async (tx) => {
+          tries.push(attempt);
+          await grind('never kept')(tx);
+          throw new Error('FOREIGN KEY constraint failed');
+        },
+      }),
+      onFailed: (tx, { cause }) => grind(cause)(tx) as Promise<void>,
+    });
+    mill.jobs.queue<string>('grind', { work: async ({ payload }) => ({ write: grind(payload) }) });
+    mill.start();
+    await add(mill, 'refused', { payload: 1 });
+    await until(() => tries.length > 0);
+    await add(mill, 'grind', { payload: 'another' });
+    await until(async () => (await flour(mill)).length === 2);
+    assert.deepEqual((await flour(mill)).toSorted(), ['FOREIGN KEY constraint failed', 'another']);
+    assert.deepEqual(
+      tries,
+      [1, 1, 2, 2],
+      'each end is written a second time before it is given up',
+    );
+  }));
+
 test('jobs of a lane keep their order through retries, others overtake, and a lane runs one at a time', () =>
   inMill(async (mill) => {
     const heard: string[] = [];
@@ -228,6 +257,25 @@ test('an owner that cannot take note of a failure does not stop the queue', () =
     mill.start();
     await add(mill, 'send', { payload: 1 });
     await until(async () => (await all(mill))[0]?.state === 'failed');
+  }));
+
+test('an owner that cannot take note of a job that waited too long does not stop the other queues', () =>
+  inMill(async (mill) => {
+    mill.jobs.queue('late', {
+      deadlineMs: 1,
+      work: async () => assert.fail('it begins too late'),
+      onFailed: async () => Promise.reject(new Error('no note of this')),
+    });
+    mill.jobs.queue<string>('grind', { work: async ({ payload }) => ({ write: grind(payload) }) });
+    await add(mill, 'late', { payload: 1 });
+    await sleep(5);
+    mill.start();
+    await add(mill, 'grind', { payload: 'another' });
+    await until(() => mill.ended.length === 2);
+    assert.deepEqual(mill.ended.map(({ queue, state }) => `${queue} ${state}`).toSorted(), [
+      'grind done',
+      'late failed',
+    ]);
   }));
 
 test('work says when it wants to be tried again, and that no try would help', () =>
