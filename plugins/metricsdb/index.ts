@@ -126,6 +126,10 @@ const wordingOf: Readonly<
   >
 > = {
   all: () => ({ what: 'series', setting: 'metricsdb.max_series' }),
+  account: (account) => ({
+    what: `series of all senders of ${account}`,
+    setting: 'metricsdb.sender_share',
+  }),
   sender: (sender) => ({ what: `series of ${sender}`, setting: 'metricsdb.sender_share' }),
   metric: (sender, metric) => ({
     what: `series of ${metric} from ${sender}`,

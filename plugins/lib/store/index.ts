@@ -9,6 +9,7 @@ export {
   writeBlock,
   type WrittenBlock,
 } from './blocks/block-file.ts';
+export { accountOf, accountShareOf } from './accounts.ts';
 export type { BlockRow, BlockTable, NewBlock } from './blocks/block-table.ts';
 export type { BlockContent } from './catalogue/content.ts';
 export { type BlockDescription, rowFor } from './blocks/description.ts';

@@ -130,6 +130,25 @@ describe('limits of a push', () => {
     assert.equal(again.accepted, 1);
   });
 
+  test('of streams of one account: its tokens share what other accounts leave', async (t) => {
+    const { store } = await openStore(t, { limits: { activeStreams: 1_000, senderShare: 80 } });
+    const many = async (sender: string, count: number): Promise<number> => {
+      const streams = Array.from({ length: count }, (_, i) =>
+        stream({ app: sender, n: String(i) }, [[1, 'x']]),
+      );
+      const body = Buffer.from(JSON.stringify({ streams }));
+      return (await store.push('loki-json', body, { sender })).accepted;
+    };
+    assert.equal(await many('token 1 of kim@x', 900), 800);
+    assert.equal(await many('token 2 of kim@x', 900), 100);
+    await assert.rejects(many('token 3 of kim@x', 9), {
+      code: 'rate_limited',
+      message: /the senders of kim@x have 900 active streams together, the share of one account/,
+    });
+    assert.equal(await many('token 4 of ada@x', 70), 70);
+    assert.equal(await many('agent 3', 20), 20);
+  });
+
   test('an empty label set is a stream of its own, and lines of any age are taken', async (t) => {
     const { store } = await openStore(t);
     await push(store, {}, [

@@ -1,4 +1,5 @@
 import { type Labels, labelsKey } from 'svc/query';
+import { accountShareOf } from 'svc/store';
 
 import type { LogLimits } from '../head/limits.ts';
 import { nobody } from '../head/stream-owners.ts';
@@ -53,7 +54,11 @@ export class StreamAdmission {
     const more = this.#idle.size;
     return active.size + more >= max
       ? `the limit of ${max} active streams is reached`
-      : this.#overShare(owners.activeOf(this.#owner) + more, max, active.size + more, 'active ');
+      : this.#overShare(
+          owners.activeOf(this.#owner) + more,
+          owners.accountOf(this.#owner).active + more,
+          { max, taken: active.size + more, kind: 'active ' },
+        );
   }
 
   #overKnown(): string | undefined {
@@ -62,22 +67,37 @@ export class StreamAdmission {
     const more = this.#unknown.size;
     return size + more >= max
       ? `the limit of ${max} streams is reached`
-      : this.#overShare(owners.knownOf(this.#owner) + more, max, size + more, '');
+      : this.#overShare(
+          owners.knownOf(this.#owner) + more,
+          owners.accountOf(this.#owner).known + more,
+          { max, taken: size + more, kind: '' },
+        );
   }
 
   /**
    * A share is one of what the sender has and what is free, together: however many senders take all
-   * they can get, some is left for the next one.
+   * they can get, some is left for the next one, and all senders of one account leave some for those
+   * of others.
    */
-  #overShare(own: number, max: number, taken: number, kind: string): string | undefined {
+  #overShare(
+    own: number,
+    ofAccount: number,
+    { max, taken, kind }: { readonly max: number; readonly taken: number; readonly kind: string },
+  ): string | undefined {
     const { senderShare: share } = this.#limits;
+    const { owners } = this.#streams;
     const free = max - taken;
     const least = free < max * little ? 0 : smallSender;
-    return this.#owner !== nobody &&
-      share < 100 &&
-      own >= least &&
-      own >= (free * share) / (100 - share)
-      ? `this sender (${this.#streams.owners.sender(this.#owner)}) has ${own} ${kind}streams, its share of ${max}`
+    const isOver = (count: number, percent: number): boolean =>
+      count >= least && count >= (free * percent) / (100 - percent);
+    if (this.#owner === nobody || share >= 100) {
+      return undefined;
+    }
+    if (isOver(own, share)) {
+      return `this sender (${owners.sender(this.#owner)}) has ${own} ${kind}streams, its share of ${max}`;
+    }
+    return isOver(ofAccount, accountShareOf(share))
+      ? `the senders of ${owners.accountOf(this.#owner).account} have ${ofAccount} ${kind}streams together, the share of one account of ${max}`
       : undefined;
   }
 }

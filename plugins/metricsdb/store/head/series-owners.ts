@@ -1,3 +1,5 @@
+import { accountOf } from 'svc/store';
+
 import { widened } from '../columns/late-samples.ts';
 
 /** Owner of series whose sender is unknown, such as those from a log of an earlier version. */
@@ -16,6 +18,15 @@ export interface Holding {
   readonly labelBytes: number;
 }
 
+/** All senders of one account, and what their series take together. */
+export interface AccountHolding {
+  readonly account: string;
+  /** Number of its senders, of which some may have no series. */
+  senders: number;
+  series: number;
+  labelBytes: number;
+}
+
 /**
  * Senders of the series of the head. A series belongs to whoever sent it first since the last cut,
  * so that it follows its sender to another token, and two senders of one series do not pass it to
@@ -26,6 +37,9 @@ export class SeriesOwners {
   readonly #numbers = new Map<string, number>([['', nobody]]);
   readonly #series: number[] = [0];
   readonly #labelBytes: number[] = [0];
+  /** Account of each sender, by its number. */
+  readonly #accounts: AccountHolding[] = [newAccount('')];
+  readonly #accountOf = new Map<string, AccountHolding>();
   #owners = new Uint32Array(1_024);
   #weights = new Uint32Array(1_024);
   /** Series by owner of metrics that have so many that it matters whose they are. */
@@ -41,6 +55,11 @@ export class SeriesOwners {
     this.#numbers.set(sender, number);
     this.#series.push(0);
     this.#labelBytes.push(0);
+    const name = accountOf(sender);
+    const account = this.#accountOf.get(name) ?? newAccount(name);
+    this.#accountOf.set(name, account);
+    account.senders++;
+    this.#accounts.push(account);
     return number;
   }
 
@@ -50,6 +69,17 @@ export class SeriesOwners {
 
   of(slot: number): number {
     return this.#owners[slot]!;
+  }
+
+  accountOf(owner: number): Readonly<AccountHolding> {
+    return this.#accounts[owner]!;
+  }
+
+  /** Accounts of several senders, those with most series first. */
+  accounts(): Readonly<AccountHolding>[] {
+    return [...this.#accountOf.values()]
+      .filter(({ senders, series }) => senders > 1 && series > 0)
+      .sort((a, b) => b.series - a.series);
   }
 
   seriesOf(owner: number): number {
@@ -82,8 +112,7 @@ export class SeriesOwners {
     }
     this.#owners[slot] = owner;
     this.#weights[slot] = weight;
-    this.#series[owner]!++;
-    this.#labelBytes[owner]! += weight;
+    this.#count(owner, 1, weight);
     const counts = this.#ofMetrics.get(metric);
     counts?.set(owner, (counts.get(owner) ?? 0) + 1);
   }
@@ -94,8 +123,7 @@ export class SeriesOwners {
     if (owner !== before && owner !== nobody) {
       this.#remove(slot);
       this.#owners[slot] = owner;
-      this.#series[owner]!++;
-      this.#labelBytes[owner]! += this.#weights[slot]!;
+      this.#count(owner, 1, this.#weights[slot]!);
       this.#ofMetrics.clear();
     }
   }
@@ -122,8 +150,21 @@ export class SeriesOwners {
   }
 
   #remove(slot: number): void {
-    const owner = this.#owners[slot]!;
-    this.#series[owner]!--;
-    this.#labelBytes[owner]! -= this.#weights[slot]!;
+    this.#count(this.#owners[slot]!, -1, -this.#weights[slot]!);
+  }
+
+  #count(owner: number, series: 1 | -1, labelBytes: number): void {
+    this.#series[owner]! += series;
+    this.#labelBytes[owner]! += labelBytes;
+    const account = this.#accounts[owner]!;
+    account.series += series;
+    account.labelBytes += labelBytes;
   }
 }
+
+const newAccount = (account: string): AccountHolding => ({
+  account,
+  senders: 0,
+  series: 0,
+  labelBytes: 0,
+});

@@ -1,4 +1,5 @@
 import { labelValue, type Labels, metricName } from 'svc/query';
+import { accountShareOf } from 'svc/store';
 
 import { type Head } from '../head/head.ts';
 import { ownSender } from '../head/series-owners.ts';
@@ -25,7 +26,7 @@ const little = 0.1;
 /**
  * Returns why a sender may begin no further series; undefined if it may. A share is one of what the
  * sender has and what is free, together: however many senders take all they can get, some is left
- * for the next one.
+ * for the next one, and all senders of one account leave some for those of others.
  */
 export function seriesRefusal(
   { index, owners, labelBytes }: Head,
@@ -55,6 +56,17 @@ export function seriesRefusal(
   if (bytes >= leastBytes && bytes >= boundOf(freeBytes, senderShare)) {
     return `the labels of the series of this sender (${owners.sender(owner)}) take ${bytes} bytes, its share of ${maxLabelBytes}; ${effect}`;
   }
+  const together = owners.accountOf(owner);
+  const accountShare = accountShareOf(senderShare);
+  if (together.series >= least && together.series >= boundOf(free, accountShare)) {
+    return `the senders of ${together.account} have ${together.series} series together, the share of one account of ${maxSeries}; ${effect}`;
+  }
+  if (
+    together.labelBytes >= leastBytes &&
+    together.labelBytes >= boundOf(freeBytes, accountShare)
+  ) {
+    return `the labels of the series of all senders of ${together.account} take ${together.labelBytes} bytes, the share of one account of ${maxLabelBytes}; ${effect}`;
+  }
   const metric = labelValue(labels, metricName);
   const bound = boundOf(free, metricShare);
   const slots = index.slotsOf(metric);
@@ -71,8 +83,8 @@ const effect = 'new series are refused, existing ones are not affected';
 
 /** Limit of series and how much of it is taken. */
 export interface SeriesBound {
-  readonly limit: 'all' | 'sender' | 'metric';
-  /** Sender that it is about, or the one with most series. */
+  readonly limit: 'all' | 'account' | 'sender' | 'metric';
+  /** Sender or account that it is about, or the sender with most series. */
   readonly sender: string;
   /** Metric that it is about, or the one with most series. */
   readonly metric: string;
@@ -100,6 +112,18 @@ export function seriesBounds(
       max: maxSeries,
     },
   ];
+  if (senderShare < 100) {
+    const [account] = owners.accounts();
+    if (account !== undefined && account.series >= smallSender) {
+      bounds.push({
+        limit: 'account',
+        sender: account.account,
+        metric: metrics[0]?.[0] ?? '',
+        used: account.series,
+        max: Math.floor(((account.series + free) * accountShareOf(senderShare)) / 100),
+      });
+    }
+  }
   const large = holdings.filter(({ series }) => series >= smallSender).slice(0, maxNamed);
   for (const { sender, series } of large) {
     const owner = owners.number(sender);

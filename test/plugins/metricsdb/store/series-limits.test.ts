@@ -125,6 +125,27 @@ test('however greedy senders are, there is room for the next one', async (t) => 
   );
 });
 
+test('however many tokens an account makes, there is room for the next account', async (t) => {
+  const house = await storeHouse(t, { limits: { maxSeries: 10_000, metricShare: 100 } });
+  assert.equal((await send(house, 'token 1 of kim@x', [0, 20_000])).accepted, 8_000);
+  const second = await send(house, 'token 2 of kim@x', [0, 20_000]);
+  assert.equal(second.accepted, 1_000);
+  assert.match(
+    second.reasons[0]!,
+    /^the senders of kim@x have 9000 series together, the share of one account of 10000; new series are refused/,
+  );
+  for (let token = 3; token < 20; token++) {
+    assert.equal((await send(house, `token ${token} of kim@x`, [0, 100])).accepted, 0);
+  }
+  assert.equal((await send(house, 'token 20 of ada@x', [0, 700])).accepted, 700);
+  assert.equal((await send(house, 'agent 1', [0, 200])).accepted, 200);
+  const bounds = house.store.stats().seriesBounds;
+  assert.deepEqual(
+    bounds.filter(({ limit }) => limit === 'account').map(({ sender, used }) => [sender, used]),
+    [['kim@x', 9_000]],
+  );
+});
+
 test('what svc tells about the limit is not refused for want of a share', async (t) => {
   const house = await storeHouse(t, { limits: { maxSeries: 10_000, metricShare: 100 } });
   await send(house, 'token 1', [0, 20_000]);
