@@ -44,7 +44,7 @@ export default definePlugin({
     const source = services.maybe(NoticeSource);
     const types = new ContributedTypes(ctx.extend.open(ChannelTypes, { problem: problemOf }), log);
     const addresses = new Addresses(ctx.secrets, settings);
-    const links = await PageLinks.open(tables, ctx.secrets, ids);
+    const links = await PageLinks.open({ tables, secrets: ctx.secrets, ids, log });
     const linkOf = linksBelow(build.publicUrl, { links, settings, clock });
     const knowledge = new Knowledge({
       source,

@@ -1,6 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import type { Clock, Ids, Secrets, Settings, Tables } from 'svc/sdk';
+import {
+  type Clock,
+  type Ids,
+  type Logger,
+  messageOf,
+  type Secrets,
+  type Settings,
+  type Tables,
+} from 'svc/sdk';
 
 import type { LinkOf, Target } from './message.ts';
 import type { NotifyTables } from '../store/tables.ts';
@@ -17,6 +25,13 @@ export type Opened =
 const ref = 'links';
 const placeOf = { table: 'notify_page_keys', row: ref, column: 'key' } as const;
 
+export interface PageLinkParts {
+  readonly tables: Tables<NotifyTables>;
+  readonly secrets: Secrets;
+  readonly ids: Pick<Ids, 'token'>;
+  readonly log: Logger;
+}
+
 /** Signed links with an expiry: whoever has one may read that one page without an account. */
 export class PageLinks {
   readonly #key: string;
@@ -25,25 +40,34 @@ export class PageLinks {
     this.#key = key;
   }
 
-  /** Opens with the stored key, or a new one at the first start. */
-  static async open(
-    tables: Tables<NotifyTables>,
-    secrets: Secrets,
-    ids: Pick<Ids, 'token'>,
-  ): Promise<PageLinks> {
+  /**
+   * Opens with the stored key, or a new one at the first start. One that cannot be decrypted because
+   * the master key is lost is replaced: that costs the links of messages already sent, and no
+   * message.
+   */
+  static async open({ tables, secrets, ids, log }: PageLinkParts): Promise<PageLinks> {
     const found = await tables.read
       .selectFrom('notify_page_keys')
       .select('key')
       .where('ref', '=', ref)
       .executeTakeFirst();
     if (found !== undefined) {
-      return new PageLinks(secrets.open(placeOf, found.key));
+      try {
+        return new PageLinks(secrets.open(placeOf, found.key));
+      } catch (error) {
+        log.error(
+          { event: 'notify.link_key_replaced', cause: messageOf(error) },
+          'key of the links in messages cannot be decrypted and was replaced; links in messages already sent no longer open',
+        );
+      }
     }
     const key = ids.token(32);
+    const sealed = secrets.seal(placeOf, key);
     await tables.write((tx) =>
       tx
         .insertInto('notify_page_keys')
-        .values({ ref, key: secrets.seal(placeOf, key) })
+        .values({ ref, key: sealed })
+        .onConflict((conflict) => conflict.column('ref').doUpdateSet({ key: sealed }))
         .execute(),
     );
     return new PageLinks(key);

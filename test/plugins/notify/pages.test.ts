@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 
 import { type Background, NoticeDispatcher, type NoticeInstances } from 'svc/contracts/notify';
 import { startTestHost } from 'svc/testing';
 
+import { PageLinks } from '../../../plugins/notify/message/page-link.ts';
+import { silent } from '../../storage/folder.ts';
 import { startReceiver } from './fakes/receiver.ts';
-import { noticeOf, testClock } from './office.ts';
+import { noticeOf, openOffice, testClock } from './office.ts';
 
 const day = 86_400_000;
 const evil = '</td><script>alert(1)</script><img src=x onerror=alert(2)>"\'';
@@ -196,4 +198,34 @@ test('all that a message only counts is reached from its link, with its labels: 
     many.map((unit) => `u${unit}`),
   );
   assert.doesNotMatch((await open(one)).html, /<script|<img/);
+});
+
+test('a link key of a lost master key is replaced once, and messages go on', async (t) => {
+  const { tables, storage, clock } = await openOffice(t);
+  const complaints: string[] = [];
+  const log = {
+    ...silent,
+    error: (_fields: object, message: string) => void complaints.push(message),
+  };
+  const parts = {
+    tables,
+    secrets: storage.secrets('notify'),
+    ids: { token: () => randomBytes(32).toString('base64url') },
+    log,
+  };
+  const first = await PageLinks.open(parts);
+  await tables.write((tx) =>
+    tx
+      .updateTable('notify_page_keys')
+      .set({ key: 'v1.00000000.AAAAAAAAAAAAAAAA.AAAA.AAAAAAAAAAAAAAAAAAAAAA' })
+      .execute(),
+  );
+  const second = await PageLinks.open(parts);
+  const third = await PageLinks.open(parts);
+  const link = second.sign({ incident: 7 }, clock.now());
+  assert.deepEqual(third.open(link, clock.now()), { result: 'open', target: { incident: 7 } });
+  assert.deepEqual(third.open(first.sign({ incident: 7 }, clock.now()), clock.now()), {
+    result: 'forged',
+  });
+  assert.equal(complaints.length, 1);
 });
