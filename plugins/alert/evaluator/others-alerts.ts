@@ -29,6 +29,9 @@ export interface OthersAlertParts {
  */
 const plan: Plan = { join: 'any', legs: [{ store: 'metrics', query: '', forMs: 0 }], keepMs: 0 };
 
+/** Alerts from which on a transaction takes no further incident. */
+const maxAtOnce = 200;
+
 /** An alert with the rule that stands for its source, and the instance that it is. */
 interface Placed {
   readonly alert: ToldAlert;
@@ -180,10 +183,24 @@ export class OthersAlertService implements OthersAlerts {
   }
 
   /**
-   * Stores each alert as one finding of its rule, all in one transaction. Returns how many did not
-   * fit.
+   * Stores alerts, some incidents in each transaction, so that a large push holds up no other write.
+   * Returns how many did not fit. If one is refused, those before it stay: the push is repeated, and
+   * has no effect on them.
    */
   async #store(
+    placed: readonly Placed[],
+    burns: ReadonlySet<string>,
+    ending?: ResolveReason,
+  ): Promise<number> {
+    let leftOut = 0;
+    for (const some of incidentsOf(placed)) {
+      leftOut += await this.#storeAtOnce(some, burns, ending);
+    }
+    return leftOut;
+  }
+
+  /** Stores each alert as one finding of its rule, all in one transaction. */
+  async #storeAtOnce(
     placed: readonly Placed[],
     burns: ReadonlySet<string>,
     ending?: ResolveReason,
@@ -192,7 +209,7 @@ export class OthersAlertService implements OthersAlerts {
     const slot = timeline.look();
     let leftOut = 0;
     await Promise.all(
-      byRule(placed).map((ofOne) => {
+      Array.from(byRule(placed), (ofOne) => {
         const over = new Set(ofOne.map(({ row }) => row.key).filter((key) => !burns.has(key)));
         const finding: Finding = {
           rule: ofOne[0]!.rule,
@@ -224,13 +241,39 @@ export class OthersAlertService implements OthersAlerts {
   }
 }
 
-function byRule(placed: readonly Placed[]): readonly (readonly Placed[])[] {
+/** Splits alerts between incidents, since those of one incident are told of together. */
+function* incidentsOf(placed: readonly Placed[]): Generator<readonly Placed[]> {
+  let some: Placed[] = [];
+  for (const ofOne of groupedBy(placed, ({ row }) => row.group)) {
+    some.push(...ofOne);
+    if (some.length >= maxAtOnce) {
+      yield some;
+      some = [];
+    }
+  }
+  if (some.length > 0) {
+    yield some;
+  }
+}
+
+const byRule = (placed: readonly Placed[]): Iterable<readonly Placed[]> =>
+  groupedBy(placed, ({ rule }) => `${rule.rule_key} ${rule.severity} ${rule.scope_type}`);
+
+function groupedBy(
+  placed: readonly Placed[],
+  keyOf: (one: Placed) => string,
+): Iterable<readonly Placed[]> {
   const found = new Map<string, Placed[]>();
   for (const one of placed) {
-    const key = `${one.rule.rule_key} ${one.rule.severity} ${one.rule.scope_type}`;
-    found.set(key, [...(found.get(key) ?? []), one]);
+    const key = keyOf(one);
+    const group = found.get(key);
+    if (group === undefined) {
+      found.set(key, [one]);
+    } else {
+      group.push(one);
+    }
   }
-  return [...found.values()];
+  return found.values();
 }
 
 function placedOf(source: AlertSource, alert: ToldAlert): Placed {

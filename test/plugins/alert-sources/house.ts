@@ -45,8 +45,8 @@ export async function sourceHouse(
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const told = JSON.parse(Buffer.concat(parts).toString()) as Sent;
-      // Those of alerting itself, which has no store to ask here, are not these.
-      if (String(told.incident.rule_key ?? told.incident.rule).includes('/')) {
+      // Digests, and those of alerting itself, which has no store to ask here, are not these.
+      if (String(told.incident?.rule_key ?? told.incident?.rule).includes('/')) {
         sent.push(told);
       }
       response.end('{}');

@@ -277,6 +277,26 @@ test('a resolve of before, that comes late, does not end what has begun to burn 
   assert.equal(await status(), 'resolved');
 });
 
+test('a large push is stored in parts, between which others are served, and is all there once it is answered', async (t) => {
+  const { house, make, push } = await sourceHouse(t);
+  const { path } = await make({ key: 'prod' });
+  const total = async (): Promise<number> =>
+    (await house.json('/api/v1/alerts/incidents?limit=1')).total;
+  const alerts = Array.from({ length: 700 }, (_, at) => alert('firing', hot(`host-${at}`)));
+  const seen = new Set<number>();
+  let isAnswered = false;
+  const answer = push(path, pushOf(...alerts)).finally(() => (isAnswered = true));
+  while (!isAnswered) {
+    seen.add(await total());
+  }
+  assert.equal((await answer).status, 200);
+  assert.ok((await total()) >= 700);
+  assert.ok(
+    [...seen].some((count) => count > 100 && count < 700),
+    `seen: ${[...seen].join()}`,
+  );
+});
+
 test('a body that is no push is refused, one wrong alert costs no other, and a flood is told to come back', async (t) => {
   const { house, make, push, incidents } = await sourceHouse(t);
   const { path } = await make({ key: 'prod' });
