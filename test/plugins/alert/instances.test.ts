@@ -183,6 +183,24 @@ test('the silence of an incident mutes all of its instances, also those that joi
   );
 });
 
+test('channels are sent who joins an acknowledged incident, once, and nothing else of it', async (t) => {
+  const house = await engine(t);
+  house.book.add({ rule_key: 'sum', scope_type: 'global', severity: 'critical' });
+  house.answers.set('sum', of(['a', 9]));
+  await house.pass(interval);
+  await house.operations.acknowledge((await house.incident(key))!.id, undefined, someone);
+  await house.pass(5 * hour, minute);
+  assert.deepEqual(house.sent, [`firing 1 ${key}`, `acknowledged 1 ${key}`]);
+  house.answers.set('sum', of(['a', 9], ['b', 9]));
+  await house.pass(5 * hour, minute);
+  assert.deepEqual(house.sent.slice(2), [`firing 1 ${key}`]);
+  assert.deepEqual(
+    house.notices.at(-1)!.incident.instances?.map(({ labels }) => labels['unit']),
+    ['a', 'b'],
+  );
+  assert.equal((await house.incident(key))!.status, 'acknowledged');
+});
+
 test('channels are sent a severity that is raised while it fires, cooldown or not', async (t) => {
   const house = await engine(t);
   const rule = house.book.add({

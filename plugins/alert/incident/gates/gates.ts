@@ -50,14 +50,19 @@ type Suppression = Extract<Decision, { kind: 'suppress' }>;
 
 /**
  * Decides whether channels are notified of an incident now. The first closed gate decides, and is
- * noted once; undefined means nothing to do. A held notice is decided again at every tick, so it is
+ * noted once; undefined means nothing to do. Whoever acknowledged it has seen the instances of that
+ * time: only those that join it since are told. A held notice is decided again at every tick, so it is
  * sent as soon as no gate is closed.
  */
 export function decide(incident: Incident, view: GateView): Decision | undefined {
-  if (incident.status !== 'open' || !view.holds(incident)) {
+  const isInHand = incident.status === 'acknowledged';
+  if ((incident.status !== 'open' && !isInHand) || !view.holds(incident)) {
     return undefined;
   }
   const again = !isUnnotified(incident);
+  if (isInHand && !(again && view.hasNews(incident))) {
+    return undefined;
+  }
   if (again && !view.hasNews(incident)) {
     return remind(incident, view);
   }

@@ -164,5 +164,7 @@ export const concernsGates = (
   hasNews: boolean,
   gateInputs: Pick<GateInputs, 'steady' | 'reminderMs'>,
 ): boolean =>
-  incident.status === 'open' &&
-  (hasNews || isUnnotified(incident) || isReminderDue(incident, gateInputs));
+  incident.status === 'acknowledged'
+    ? hasNews
+    : incident.status === 'open' &&
+      (hasNews || isUnnotified(incident) || isReminderDue(incident, gateInputs));
