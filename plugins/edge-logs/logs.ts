@@ -89,6 +89,7 @@ export class Logs {
       maxBytes: spec.max_line_bytes,
       bytesPerSecond: spec.rate_limit_bytes,
       maxFiles: spec.max_files,
+      scratch: folder,
       monotonic,
       log,
       allows,
@@ -113,7 +114,6 @@ export class Logs {
       cursor: kept?.checkpoint.cursor,
       since: broken === 'beginning' ? undefined : since,
     });
-    const rescanMs = spec.rescan_seconds * 1_000;
     const pump = new Pump(
       {
         folder,
@@ -124,7 +124,7 @@ export class Logs {
         journal,
         times,
         since,
-        rescanMs,
+        rescanMs: spec.rescan_seconds * 1_000,
         monotonic,
         log,
         shipped,

@@ -1,16 +1,15 @@
-import { open, readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 
 import type { Logger } from 'svc/sdk';
 
-import { isGenerationOf } from './generations.ts';
+import { compressedOf } from './compressed.ts';
+import { idOf, type Place, unreadOf } from './place.ts';
 import type { Between } from './strays.ts';
-import { idOf, type Place, readAt, unreadOf } from './place.ts';
 
 /** Time of a connection to the manager for which missing lines are told. */
 const toldMs = 86_400_000;
 const maxTold = 100;
-const maxEntries = 10_000;
 
 /** Lines of one path that were not read. */
 export interface Loss {
@@ -30,7 +29,7 @@ export interface LostLinesOptions {
 }
 
 /**
- * Lines that were out of reach before they were read: their file was deleted, compressed, or hidden by the policy. They are told
+ * Lines that were out of reach before they were read: their file was deleted, compressed in a way that cannot be read, or hidden by the policy. They are told
  * until the manager has heard of them for a day, through restarts.
  */
 export class LostLines {
@@ -104,7 +103,7 @@ export class LostLines {
   /** Notes that the rest of a file was not found under any name; a file that went with its folder is not missed. */
   async add(place: Place): Promise<void> {
     const { path, offset } = place;
-    const compressed = await compressedOf(place);
+    const [compressed] = await compressedOf(place);
     const hasFolder = (await stat(dirname(path)).catch(() => undefined)) !== undefined;
     if (!hasFolder || compressed?.unread === 0 || (offset === 0 && unreadOf(place) === 0)) {
       return;
@@ -141,43 +140,5 @@ export class LostLines {
     const losses = [...others, { path, sentence, toldMs: 0 }].slice(-maxTold);
     this.#losses = new Map(losses.map((loss) => [loss.path, loss]));
     this.changed = true;
-  }
-}
-
-/** Returns the gzip file that may hold the rest, with the number of bytes in it that were not read. */
-async function compressedOf({
-  path,
-  offset,
-  mtime,
-}: Place): Promise<{ readonly path: string; readonly unread: number } | undefined> {
-  const folder = dirname(path);
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names.slice(0, maxEntries)) {
-    if (name.endsWith('.gz') && isGenerationOf(basename(path), name.slice(0, -'.gz'.length))) {
-      const size = await unpackedSize(join(folder, name), mtime);
-      if (size !== undefined && size >= offset) {
-        return { path: join(folder, name), unread: size - offset };
-      }
-    }
-  }
-  return undefined;
-}
-
-/**
- * Returns the size that a gzip file states in its last four bytes; undefined if it was written
- * before `since`, as compressing keeps the time.
- */
-async function unpackedSize(path: string, since: number): Promise<number | undefined> {
-  const file = await open(path).catch(() => undefined);
-  if (file === undefined) {
-    return undefined;
-  }
-  try {
-    const { size, mtimeMs } = await file.stat();
-    const end = await readAt(file, Math.max(0, size - 4), 4);
-    // Compressing keeps the time, though not below a second.
-    return end.length < 4 || mtimeMs + 1_000 < since ? undefined : end.readUInt32LE();
-  } finally {
-    await file.close();
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'svc/sdk';
 
 import type { Draft } from '../lines/draft.ts';
 import type { Group } from '../lines/group.ts';
+import { openCompressed } from './compressed.ts';
 import { findGenerations, type Generations, isGenerationOf } from './generations.ts';
 import { type Loss, LostLines } from './lost-lines.ts';
 import { type OpenFile, openFile } from './open-file.ts';
@@ -19,6 +20,8 @@ export interface TailsOptions extends TailOptions {
   /** Returns whether the file at a path is to be read under its own name. */
   readonly isOwn: (path: string) => boolean;
   readonly maxFiles: number;
+  /** Folder of this agent for what is unpacked while it is read. */
+  readonly scratch: string;
   /** Returns whether the manager hears what this machine reports. */
   readonly isHeard: () => boolean;
   /** Losses of which an earlier process was still telling. */
@@ -156,7 +159,10 @@ export class Tails {
 
   /** Takes up where an earlier process has stopped; the answer is whether the path is to be read from its beginning. */
   async resume(place: Place, group: Group): Promise<boolean> {
-    const { rest, between, missed } = await this.#generations(place);
+    const { between, missed, ...found } = await this.#generations(place);
+    const rest =
+      found.rest ??
+      (place.state === 'live' || unreadOf(place) > 0 ? await this.#unpacked(place) : undefined);
     const isLive = rest?.path === place.path && place.state === 'live';
     if (rest === undefined && (place.state === 'live' || unreadOf(place) > 0)) {
       await this.lost.add(place);
@@ -288,7 +294,8 @@ export class Tails {
    */
   async #emptied(tail: Tail): Promise<void> {
     const { group, place } = tail;
-    const { rest, between } = await this.#generations(place);
+    const { between, ...found } = await this.#generations(place);
+    const rest = found.rest ?? (unreadOf(place) > 0 ? await this.#unpacked(place) : undefined);
     if (rest === undefined) {
       await (unreadOf(place) > 0 ? this.lost.add(place) : undefined);
     } else {
@@ -320,6 +327,11 @@ export class Tails {
       isKnown: (file) => this.#isKnown(file),
       isOwn: this.#options.isOwn,
     });
+  }
+
+  async #unpacked(place: Place): Promise<OpenFile | undefined> {
+    const { scratch } = this.#options;
+    return await openCompressed(place, { open: (path) => this.open(path), scratch });
   }
 
   async #isKnown(file: OpenFile): Promise<boolean> {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -157,6 +165,8 @@ test('logrotate of Debian loses nothing, by whichever of its names', async (t) =
     inside: 'rotate 4\nextension .log',
     copied: 'rotate 4\ncopytruncate',
     late: 'rotate 4\ncompress\ndelaycompress',
+    compressed: 'rotate 4\ncompress',
+    'copied and compressed': 'rotate 4\ncopytruncate\ncompress',
   };
   for (const [way, options] of Object.entries(ways)) {
     await t.test(way, async (sub) => {
@@ -197,9 +207,14 @@ test('lines that are out of reach are told: how many where that can be known', a
     utimesSync(`${path}.1.gz`, mtime, mtime);
     rmSync(path);
   };
-  await t.test('a compressed file', async (sub) => {
+  await t.test('a compressed file that is damaged', async (sub) => {
     const machine = await stopped(sub);
     compressed(machine);
+    const packed = readFileSync(machine.path('app.log.1.gz'));
+    packed[12]! ^= 0xff;
+    const { mtime } = statSync(machine.path('app.log.1.gz'));
+    writeFileSync(machine.path('app.log.1.gz'), packed);
+    utimesSync(machine.path('app.log.1.gz'), mtime, mtime);
     await readOn(machine);
     assert.match(
       machine.logs.health().detail!,
@@ -212,6 +227,23 @@ test('lines that are out of reach are told: how many where that can be known', a
     assert.deepEqual(await readOn(machine), ['one', 'two', 'three']);
     assert.deepEqual(machine.logs.health(), { ok: true });
   });
+});
+
+test('a file that was compressed before it was read is read on, also after another restart in the middle of it', async (t) => {
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at} ${'x'.repeat(40_000)}`);
+  const machine = await stopped(t, 'one\n', `${lines.join('\n')}\n`);
+  const path = machine.path('app.log');
+  const { mtime } = statSync(path);
+  writeFileSync(`${path}.1.gz`, gzipSync(readFileSync(path)));
+  utimesSync(`${path}.1.gz`, mtime, mtime);
+  rmSync(path);
+  machine.append('app.log', 'three\n');
+  await machine.start();
+  await machine.tick();
+  await machine.stop();
+  assert.deepEqual(await readOn(machine), ['one', ...lines, 'three', 'three']);
+  assert.deepEqual(machine.logs.health(), { ok: true });
+  assert.ok(!existsSync(`${machine.state}/unpacked`));
 });
 
 test('what the policy of the machine forbids is told with the line to add', async (t) => {
