@@ -31,4 +31,8 @@ export const errors = defineErrors('checks', {
   ],
   no_address: ['unavailable', '{host} has no IPv{ip} address.'],
   no_agents: ['unavailable', 'Agents are not available at the moment.'],
+  no_reading: [
+    'unavailable',
+    'The answer of the agent is not a result of a probe; update the agent to the version of svc.',
+  ],
 });

@@ -8,6 +8,7 @@ import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
 import { type Clock, type Handle, type Ids, messageOf } from 'svc/sdk';
 
 import { errors } from '../check/errors.ts';
+import { isReading } from './agent-reading.ts';
 import type { Vote } from './verdict.ts';
 
 export interface PlacesParts {
@@ -161,10 +162,14 @@ export class Places {
     if (!fleet.available) {
       throw errors.no_agents();
     }
-    return await fleet.get().call<Reading>(edgeId, 'check_probe', order, {
+    const answer = await fleet.get().call<unknown>(edgeId, 'check_probe', order, {
       timeoutMs: order.timeout_ms + graceMs,
       signal,
     });
+    if (!isReading(answer)) {
+      throw errors.no_reading();
+    }
+    return answer;
   }
 }
 

@@ -25,6 +25,60 @@ const reading = (success: boolean): Reading => ({
   findings: [],
 });
 
+test('an answer of an agent that is no result of a probe says nothing about the target, and nothing of it is kept', async (t) => {
+  const { ask, create, simulate } = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'topology', 'metricsdb', 'alert', 'checks'],
+  });
+  let answer: unknown;
+  await simulate(await create('berlin'), {
+    machine: machine(1),
+    methods: { check_probe: { handle: async () => answer } },
+  });
+  const { facts, ...rest } = reading(true);
+  const far = { expires_at: 1e300, subject: null, issuer: null, names: null };
+  await ask('POST', '/checks', {
+    name: 'shop',
+    target: 'https://shop.example.org/',
+    places: ['agent:berlin'],
+    retries: 0,
+  });
+  const read = async (said: unknown) => {
+    answer = said;
+    return (await ask('POST', '/checks/shop/run', {})).body;
+  };
+  for (const said of [
+    null,
+    'up',
+    { ...rest },
+    { ...rest, facts: { ...facts, took_ms: 'soon' } },
+    { ...rest, facts: { ...facts, phases: { connect: -1 } } },
+    { ...rest, facts: { ...facts, detail: 'x'.repeat(100_000) } },
+    {
+      ...rest,
+      facts: { ...facts, certificate: { ...far, serial: null, protocol: null, problem: null } },
+    },
+    {
+      ...rest,
+      facts: {
+        ...facts,
+        measured: Array.from({ length: 51 }, (_, n) => ({ label: `${n}`, value: n, unit: '' })),
+      },
+    },
+  ]) {
+    const { state, readings } = await read(said);
+    assert.deepEqual(
+      [state, readings[0].state],
+      ['stale', 'offline'],
+      JSON.stringify(said)?.slice(0, 80),
+    );
+  }
+  const { state, readings } = await read({
+    ...rest,
+    facts: { ...facts, phases: { hidden: 1, connect: 2 } },
+  });
+  assert.deepEqual([state, readings[0].phases], ['up', { connect: 2 }]);
+});
+
 test('an outage is raised once a second place confirms it, and an agent that is away makes none', async (t) => {
   const clock = new HandClock();
   const { house, ask, create, simulate } = await edgeHouse(t, {
