@@ -107,8 +107,10 @@ async function assertChannels(rule: RuleBody, channels: Handle<NoticeDispatcher>
     scope_type: scope,
     ...(!hasComputedSeverity(rule) && { severity }),
   });
-  if (refusing.length > 0) {
-    const [{ name, reason }] = refusing as [(typeof refusing)[number]];
+  // One that is disabled may be enabled again tomorrow; until then runtime-info warns of it.
+  const lasting = refusing.find(({ disabled }) => !disabled);
+  if (lasting !== undefined) {
+    const { name, reason } = lasting;
     throw wrongField(
       '/notify_channel_ids',
       `the channel ${name} would refuse every notification of this rule (severity ${severity}, scope ${scope}): ${reason}; change its filter, or pin another channel`,

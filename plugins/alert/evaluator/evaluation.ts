@@ -1,6 +1,7 @@
 import { AlertingRules, OthersAlerts } from 'svc/contracts/alert';
 import { LogQueries } from 'svc/contracts/logs';
 import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
+import { NoticeDispatcher } from 'svc/contracts/notify';
 import { messageOf, type PluginContext } from 'svc/sdk';
 
 import type { GateInputs } from '../incident/gates/review.ts';
@@ -76,6 +77,7 @@ export class Evaluation {
     ctx.http.routes(
       runtimeRoutes({
         backEnds: [...backEnds.values()],
+        channels: services.maybe(NoticeDispatcher),
         liveRules: parts.liveRules,
         evaluator,
         counters,

@@ -1,6 +1,7 @@
 import type { AlertingRule, AlertingRules } from 'svc/contracts/alert';
+import type { NoticeDispatcher } from 'svc/contracts/notify';
 import type { SeenDevices } from 'svc/query';
-import { type HealthReport, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { type Handle, type HealthReport, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Ledger } from '../incident/ledger/ledger.ts';
@@ -8,11 +9,12 @@ import { RuntimeInfo } from '../incident/schema.ts';
 import { maxSeries } from '../instance/answer-rows.ts';
 import { maxInstances } from '../instance/moves.ts';
 import type { BackEnd } from '../queries/back-end.ts';
-import type { Plan, LiveRules } from '../rule/rule.ts';
+import type { LiveRules, Plan, Rule } from '../rule/rule.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import type { Evaluator } from './evaluator.ts';
 import type { ScheduledRule } from './scheduled-rule.ts';
+import { unheardRules } from './unheard-rules.ts';
 
 export interface InfoParts {
   readonly evaluator: Evaluator;
@@ -20,6 +22,7 @@ export interface InfoParts {
   readonly ledger: Ledger;
   readonly liveRules: LiveRules;
   readonly backEnds: Iterable<BackEnd>;
+  readonly channels: Handle<NoticeDispatcher>;
   readonly intervalMs: () => number;
   readonly cooldownMs: () => number;
 }
@@ -38,7 +41,12 @@ export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => 
     access: 'any',
     summary: "Get the evaluator's interval and the result of its last cycle",
     response: RuntimeInfo,
-    handle: () => runtimeInfo(parts),
+    handle: async () => {
+      const info = runtimeInfo(parts);
+      const unheard = await unheardRules(parts.liveRules.enabled(), parts.channels);
+      const warnings = unheard.map(({ rule, message }) => ({ ...named({ rule }), message }));
+      return { ...info, warnings: [...info.warnings, ...warnings] };
+    },
   }),
 ];
 
@@ -164,7 +172,7 @@ function firstOf(
   return found;
 }
 
-const named = ({ rule }: Pick<ScheduledRule, 'rule'>): { rule_id: number; rule_key: string } => ({
+const named = ({ rule }: { readonly rule: Rule }): { rule_id: number; rule_key: string } => ({
   rule_id: rule.id,
   rule_key: rule.rule_key,
 });

@@ -108,11 +108,16 @@ export interface NoticeDispatcher {
   say(words: Words): Promise<void>;
   /** Ids among these that are no channel. */
   unknown(ids: readonly number[]): Promise<readonly number[]>;
-  /** Returns those of these channels whose filters refuse every incident of this kind, and why. */
+  /**
+   * Returns those of these channels that refuse every incident of this kind, and why: by their
+   * filters, or, for the time being, because they are disabled.
+   */
   refusing(
     ids: readonly number[],
     incident: { readonly scope_type: NoticeIncident['scope_type']; readonly severity?: Severity },
-  ): Promise<readonly { readonly name: string; readonly reason: string }[]>;
+  ): Promise<
+    readonly { readonly name: string; readonly reason: string; readonly disabled: boolean }[]
+  >;
 }
 
 /** Some of the instances of an incident, firing ones first, with their total number. */

@@ -102,8 +102,9 @@ export class Dispatcher implements NoticeDispatcher {
     return (await this.#channels())
       .filter(({ id }) => asked.includes(id))
       .flatMap((channel) => {
-        const reason = againstKind(incident, channel);
-        return reason === undefined ? [] : [{ name: channel.name, reason }];
+        const { name, enabled } = channel;
+        const reason = enabled ? againstKind(incident, channel) : 'the channel is disabled';
+        return reason === undefined ? [] : [{ name, reason, disabled: !enabled }];
       });
   }
 

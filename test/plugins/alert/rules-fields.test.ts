@@ -160,10 +160,14 @@ test('a forecast says when its bound will be reached: in its summary, its annota
 test('a rule cannot pin a channel that is not there, or that would refuse it', async (t) => {
   const dispatcher = {
     unknown: async (ids: readonly number[]) => ids.filter((id) => id > 10),
-    refusing: async (ids: readonly number[], { severity }: { readonly severity?: string }) =>
-      ids.includes(9) && severity === 'warning'
-        ? [{ name: 'pager', reason: 'the channel takes critical and above' }]
-        : [],
+    refusing: async (ids: readonly number[], { severity }: { readonly severity?: string }) => [
+      ...(ids.includes(9) && severity === 'warning'
+        ? [{ name: 'pager', reason: 'the channel takes critical and above', disabled: false }]
+        : []),
+      ...(ids.includes(8)
+        ? [{ name: 'night', reason: 'the channel is disabled', disabled: true }]
+        : []),
+    ],
     accept: async () => undefined,
     preview: async () => [],
   };
@@ -206,6 +210,24 @@ test('a rule cannot pin a channel that is not there, or that would refuse it', a
   assert.equal((await post([9], computed)).status, 201, 'its severity is known when it fires');
   const taken = await post([3, 4]);
   assert.deepEqual([taken.status, taken.body.notify_channel_ids], [201, [3, 4]]);
+
+  // One that is disabled for now is no reason to refuse the rule: whoever looks after rules sees it.
+  await post([8], { rule_key: 'asleep' });
+  await post([8, 3], { rule_key: 'half_asleep' });
+  const { warnings } = await house.json('/api/v1/alerts/runtime-info');
+  assert.deepEqual(
+    warnings.map(({ rule_key: key, message }: Record<string, string>) => [key, message]),
+    [
+      [
+        'asleep',
+        'nobody is told of its incidents, because no channel that it pins takes them (night: the channel is disabled)',
+      ],
+      [
+        'half_asleep',
+        'some of the channels that it pins take none of its incidents (night: the channel is disabled)',
+      ],
+    ],
+  );
 });
 
 test('values are told in the unit that a rule has, where it has one', () => {

@@ -274,7 +274,13 @@ test('every filter of a channel decides, alone and for real, who is told', async
   assert.deepEqual(await dispatcher.unknown([ids.get('off')!, 999]), [999]);
   const all = [...ids.values()];
   const deaf = await dispatcher.refusing(all, { severity: 'info', scope_type: 'global' });
-  assert.ok(deaf.length > 0 && deaf.every(({ reason }) => reason.startsWith('the channel takes ')));
+  assert.deepEqual(
+    deaf.filter(({ disabled }) => disabled),
+    [{ name: 'off', reason: 'the channel is disabled', disabled: true }],
+  );
+  const filtering = deaf.filter(({ disabled }) => !disabled);
+  assert.ok(filtering.length > 0);
+  assert.ok(filtering.every(({ reason }) => reason.startsWith('the channel takes ')));
   const computed = await dispatcher.refusing(all, { scope_type: 'global' });
   assert.ok(computed.length < deaf.length, 'a severity that is computed may be any');
 });

@@ -404,7 +404,9 @@ test('a channel that is deleted while it is sent to holds up no other', async (t
   t.after(() => server.close());
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { id } = await office.channel({ channel_type: 'webhook', endpoint });
-  gone = async () => void (await office.remove(id));
+  gone = async () => {
+    await office.remove(id);
+  };
   await office.channel({ channel_type: 'webhook', endpoint: other.url });
   await office.dispatcher.accept(noticeOf(1));
   await office.drain();

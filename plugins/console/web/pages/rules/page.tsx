@@ -33,6 +33,7 @@ export default function Rules() {
 
 interface Pace {
   readonly failing: readonly { readonly rule_id: number; readonly error: string }[];
+  readonly warnings: readonly { readonly rule_id: number; readonly message: string }[];
 }
 
 function RuleList() {
@@ -45,14 +46,18 @@ function RuleList() {
     every: 60_000,
   });
   const failing = new Map(pace.value?.failing.map(({ rule_id: id, error }) => [id, error]));
+  const complaints = new Map([
+    ...(pace.value?.warnings.map(({ rule_id: id, message }) => [id, message] as const) ?? []),
+    ...failing,
+  ]);
   const columns: readonly Column<Rule>[] = [
     {
       head: text.name,
       cell: ({ id, name, severity, rule_key: key }) => (
         <span class="status">
           <Mark tone={failing.has(id) ? 'critical' : severity} label={severityName(severity)} />
-          <span class="cut" title={failing.get(id)}>
-            {name} <span class="soft">{failing.get(id) ?? key}</span>
+          <span class="cut" title={complaints.get(id)}>
+            {name} <span class="soft">{complaints.get(id) ?? key}</span>
           </span>
         </span>
       ),
