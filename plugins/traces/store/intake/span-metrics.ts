@@ -18,6 +18,13 @@ const seriesPerSet = bucketCount + 4;
 /** Interval of re-sending unchanged series, which queries would otherwise consider ended. */
 const repeatMs = 60_000;
 const forgetMs = 3_600_000;
+/**
+ * Percentage of its own sets and the free ones that one service may have: where the names of its
+ * spans hold ids, those of other services are counted all the same.
+ */
+const serviceShare = 80;
+/** Number of sets that a service may have in any case, while some are free. */
+const smallService = 20;
 const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map(
   (kind) => `SPAN_KIND_${kind}`,
 );
@@ -41,6 +48,7 @@ interface LabelSet {
 export class SpanMetrics {
   readonly #maxSeries: number;
   readonly #sets = new Map<string, LabelSet>();
+  readonly #ofService = new Map<string, number>();
   /** Sets by the numbers that one head has for their parts. */
   readonly #byHead = new WeakMap<Head, Map<number, LabelSet | null>>();
   #dropped = 0;
@@ -87,6 +95,7 @@ export class SpanMetrics {
     for (const set of this.#sets.values()) {
       if (now - set.changedAt > forgetMs) {
         this.#sets.delete(set.key);
+        this.#count(set.calls['service']!, -1);
       } else if (set.changed || now - set.emittedAt >= repeatMs) {
         emit(set, now, rows);
         set.changed = false;
@@ -118,13 +127,29 @@ export class SpanMetrics {
     const key = JSON.stringify(labels);
     let set = this.#sets.get(key);
     if (set === undefined) {
-      if ((this.#sets.size + 1) * seriesPerSet > this.#maxSeries) {
+      if (!this.#hasRoom(labels['service']!)) {
         return null;
       }
       set = emptySet(key, labels);
       this.#sets.set(key, set);
+      this.#count(labels['service']!, 1);
     }
     return set;
+  }
+
+  #hasRoom(service: string): boolean {
+    const free = Math.floor(this.#maxSeries / seriesPerSet) - this.#sets.size;
+    const own = this.#ofService.get(service) ?? 0;
+    return free > 0 && (own < smallService || own * (100 - serviceShare) < free * serviceShare);
+  }
+
+  #count(service: string, change: 1 | -1): void {
+    const count = (this.#ofService.get(service) ?? 0) + change;
+    if (count === 0) {
+      this.#ofService.delete(service);
+    } else {
+      this.#ofService.set(service, count);
+    }
   }
 }
 

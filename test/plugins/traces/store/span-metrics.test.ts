@@ -116,6 +116,28 @@ test('there are no more series than are allowed, and what they cannot tell is co
   assert.deepEqual([metricSeries, metricSpansDropped], [36, 2]);
 });
 
+test('a service whose spans have a name each leaves room for the others', async (t) => {
+  const service = await openService(t, { limits: { metricSeries: 200 * 18 } });
+  const push = async (name: string, from: string): Promise<unknown> =>
+    await service.methods.push({
+      format: 'otlp-proto',
+      body: bodyOf({ 'service.name': from }, { trace: traceId(1), id: spanId(1), name }),
+    });
+  for (let n = 0; n < 300; n++) {
+    await push(`GET /orders/${n}`, 'shop');
+  }
+  for (let n = 0; n < 30; n++) {
+    await push(`step ${n}`, 'cart');
+  }
+  await service.methods.tend({ now: true });
+  const rows = told(service).filter(
+    ({ labels }) => labels['__name__'] === 'traces_spanmetrics_calls_total',
+  );
+  const counted = (of: string): number =>
+    rows.filter(({ labels }) => labels['service'] === of).length;
+  assert.deepEqual([counted('shop'), counted('cart')], [160, 30]);
+});
+
 test('counters begin anew after a restart, and what was counted before is not counted again', async (t) => {
   const place = folder(t);
   const first = await openService(t, { folder: place });
