@@ -64,8 +64,8 @@ const looked = 0.8;
 /** Weight of the likeness to what others asked. */
 const likenessShare = 0.3;
 /** Share by which the first one must lead, and the least that it must have. */
-const margin = 0.1;
-const least = { exemplified: 2.5, other: 0.6 } as const;
+const margin = 0.07;
+const least = { exemplified: 2, other: 0.6 } as const;
 const maxCandidates = 5;
 /** Characters that are read: what is pasted below a question says little of what it is about. */
 const maxCharacters = 2_000;

@@ -50,7 +50,7 @@ function outcome(router: Router, set: readonly Asked[]): Outcome {
 const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
 
 for (const [name, set, right, misled] of [
-  ['150 questions written beside the personas', asked, 0.95, 0.03],
+  ['170 questions written beside the personas', asked, 0.95, 0.03],
   ['150 questions that the routing was fitted to', fitting, 0.88, 0.06],
   ['150 questions that it was not fitted to', proof, 0.88, 0.08],
 ] as const) {
