@@ -177,3 +177,42 @@ test('secrets of services are known by their shape, and a secret that a sentence
   ];
   assert.deepEqual(harmless.map(guardedText), harmless);
 });
+
+test('a secret is known by how it is written down, in the languages of operators', () => {
+  const lines: readonly (readonly [line: string, secret: string])[] = [
+    ['mail.password = "seven green owls"', 'green owls'],
+    ["DB_PWD = REPORT_PWD = 'Plum_41'", 'Plum_41'],
+    ['machine git.example.org login ci password tr33house-x', 'tr33house-x'],
+    ['the new password for staging is Heron$77, change it', 'Heron$77'],
+    ['Passwort für den Zugang ist Birke_12', 'Birke_12'],
+    ['mot de passe : Tulipe+8x', 'Tulipe+8x'],
+    ['la contraseña es Nube-4410', 'Nube-4410'],
+    ['пароль: Sneg_207', 'Sneg_207'],
+    ['パスワード:Kaede#51', 'Kaede#51'],
+    ['snmp-server community wr1te-me RW', 'wr1te-me'],
+    ['["db_pass"]=> string(9) "q;w"e r t" }', 'q;w"e r t'],
+    ['ConvertTo-SecureString "Loft!22 b" -AsPlainText', 'Loft!22 b'],
+    ['echo "deploy:c0bblestone" | sudo chpasswd', 'c0bblestone'],
+    ['license key: AB12C-DE34F-GH56I for build-1', 'DE34F'],
+    ['docker login -u ci -p r3gistry.x registry.example.org', 'r3gistry.x'],
+    ['GET /f?u=sftp%3A%2F%2Fann%3As%24cret1%40nas%2Fx HTTP/1.1', 's%24cret1'],
+    ['https://b.example.org/x?X-Amz-Date=2&X-Amz-Signature=00ff00ff00ff', '00ff00ff00ff'],
+    ['deploy:$apr1$aaaaaaaa$bbbbbbbbbbbbbbbbbbbbbb', 'bbbbbbbbbbbb'],
+  ];
+  assert.deepEqual(
+    lines.filter(([line, secret]) => guardedText(line).includes(secret)),
+    [],
+  );
+  const harmless = [
+    'sudo: ann : PWD=/home/ann/site ; USER=root',
+    'tokenizer: pad_token=<pad> eos_token=</s>',
+    'Cloning ssh://git@git.example.org:2222/platform/infra.git',
+    '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl\n-----END CERTIFICATE-----',
+    'the password is wrong',
+    'password for bob was changed yesterday',
+  ];
+  assert.deepEqual(
+    harmless.filter((line) => guardedText(line) !== line),
+    [],
+  );
+});

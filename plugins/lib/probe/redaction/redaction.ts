@@ -23,7 +23,11 @@ export function isSecretName(name: string): boolean {
 
 /** Patterns of secrets by shape, anywhere in an argument. Every pattern is linear in the text. */
 const shapes: readonly (readonly [RegExp, string])[] = [
-  [/-----BEGIN [^-\n]{1,60}-----[\s\S]*?(?:-----END [^-\n]{1,60}-----|$)/g, hidden],
+  // A certificate and a public key are for everybody.
+  [
+    /-----BEGIN (?!CERTIFICATE|PUBLIC KEY|X509 CRL)[^-\n]{1,60}-----[\s\S]*?(?:-----END [^-\n]{1,60}-----|$)/g,
+    hidden,
+  ],
   [
     /(?:\b|(?<=-H))((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret)|(?:private|job|deploy|auth|access|api)-?(?:token|key))(\s*:\s*)[^\r\n]+/gi,
     `$1$2${hidden}`,
@@ -33,14 +37,16 @@ const shapes: readonly (readonly [RegExp, string])[] = [
     `$1"${hidden}"`,
   ],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{4,}/gi, `$1 ${hidden}`],
-  [/:\/\/[^\s/?#"'<>]*@/g, `://${hidden}@`],
+  // A name alone may be a token; that of an SSH address is none.
+  [/(?<!\bssh):\/\/[^\s/?#"'<>]*@|(?<=\bssh):\/\/[^\s/?#"'<>:]*:[^\s/?#"'<>]*@/g, `://${hidden}@`],
+  [/(%3A%2F%2F[^\s%"'<>]{1,64}%3A)[^\s"'<>/?#]{1,200}?(?=%40)/gi, `$1${hidden}`],
   [
-    /([?&;](?:[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api_?key)|key|sig|signature|code|auth)=)[^\s&;#"'<>]+/gi,
+    /([?&;](?:[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api_?key|-signature)|key|sig|signature|code|auth)=)[^\s&;#"'<>]+/gi,
     `$1${hidden}`,
   ],
   // `host=db password=…`, as one argument.
   [
-    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|account_?key|private_?key)=)[^\s&;,"'<>]+/gi,
+    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|account_?key|private_?key)=)(?!(?<=\bPWD=)\/)[^\s&;,"'<>]+/gi,
     `$1${hidden}`,
   ],
   [
@@ -80,6 +86,10 @@ const commands: readonly (readonly [RegExp, string])[] = [
   ],
   [/(\s(?:-u|-U|--user|--proxy-user)[\s=]['"]?[^\s:'"]{1,100}:)[^\s'"]+/g, `$1${hidden}`],
   [/(\b(?:mysql|mariadb)[\w-]{0,20}\s(?:[^|;&]{0,200}\s)?-p)[^\s'"]+/g, `$1${hidden}`],
+  [
+    /(\b(?:az|docker|podman|oc|helm registry)\s+login\s(?:[^|;&]{0,200}\s)?-p\s+)[^\s'"]+/g,
+    `$1${hidden}`,
+  ],
 ];
 
 /** No shape fits a text without one of these; most arguments are such. */
