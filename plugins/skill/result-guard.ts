@@ -1,5 +1,7 @@
 import { isSecretName, redactCommandsIn, redactText } from 'svc/probe';
 
+import { writtenSecrets } from './written-secrets.ts';
+
 const hidden = '[redacted]';
 const deepest = 40;
 
@@ -84,50 +86,9 @@ export function hiddenPart(value: unknown, path = ''): string | undefined {
 const holdsValue = (item: unknown): boolean =>
   item !== null && typeof item !== 'number' && typeof item !== 'boolean';
 
-/**
- * Patterns of secrets in configurations and logs: `password: x`, `TOKEN = x`, `'secret' => 'x'`,
- * `<password>x<`, and password hashes.
- */
-const written: readonly (readonly [RegExp, string])[] = [
-  // In quotes, a secret may hold blanks.
-  [
-    /((?<![\w.-])\\?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|psk)\\?["']?\s{0,3}(?:=>|[:=])\s{0,3})(?:"(?!\[redacted)[^"\n]+"|'(?!\[redacted)[^'\n]+')/gi,
-    `$1"${hidden}"`,
-  ],
-  // One value that several names get: `a_pwd = b_pwd = 'x'`. The working directory is no password.
-  [
-    /((?<![\w.-])\\?["']?[\w.-]{0,40}(?:passw(?:or)?d|pass word|passwort|kennwort|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key)\\?["']?\s{0,3}(?:=>|[:=]|%3d)\s{0,3}(?:[\w.]{1,60}(?:passw(?:or)?d|pwd|secret|token|key)\s{0,3}=\s{0,3}){0,3}\\?["']?)(?!\[redacted|(?<=\bPWD=)\/|<)[^\s"',;}\]]+/gi,
-    `$1${hidden}`,
-  ],
-  // A sentence that says one. A word with a digit or a sign inside is none of the language.
-  [
-    /((?:\b(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord|has[lł]o)|пароль|密码|密碼|パスワード)(?:\s(?:for|of|für|von|pour|de|para)\s[^\n:=]{1,40}?)?\s?(?:\s(?:is|was|ist|war|est|es|[eé])\s|[:：]\s?)["'`]?)(?=[^\s"'`]{0,60}[\d$_!#+%&*@^~-])(?!\[redacted)[^\s"'`,;]{6,}/giu,
-    `$1${hidden}`,
-  ],
-  [/(<[\w:-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)>)[^<\s]+/gi, `$1${hidden}`],
-  [/\$(?:1|2[aby]|5|6|y|apr1|argon2\w{1,2})\$[^\s:"']+/g, hidden],
-  // `login ann password x` of a .netrc, `community x` of a switch, `["pass"]=> string(4) "x"` of PHP.
-  [/(\blogin\s\S{1,100}\s+password\s+)(?!\[redacted)\S+/gi, `$1${hidden}`],
-  [/(\bsnmp-server\s+community\s+|\brocommunity6?\s+|\brwcommunity6?\s+)\S+/gi, `$1${hidden}`],
-  [
-    /(\["[\w-]{0,40}(?:pass(?:w(?:or)?d)?|pwd|secret|token|key)"\]\s*=>\s*string\(\d+\)\s+)"[^\n]{0,400}?"(?=\s|$)/gi,
-    `$1"${hidden}"`,
-  ],
-  [/(\bConvertTo-SecureString\s+(?:-String\s+)?)(?:"[^"]+"|'[^']+')/gi, `$1"${hidden}"`],
-  [
-    /((?:echo|printf)\s+["']?[^\s:"']{1,64}:)[^\s"']+(?=["']?\s*\|\s*(?:sudo\s+)?chpasswd)/g,
-    `$1${hidden}`,
-  ],
-  [
-    /(\b(?:licen[cs]e|product|activation|serial)\s+key\s*(?:is\s+|[:=]\s*)?)(?=[\w-]{0,30}-)[A-Z\d]{4,}(?:-[A-Z\d]{4,}){2,}/gi,
-    `$1${hidden}`,
-  ],
-  [/(\bkeytab[\w.]{0,20}\s*[:=]\s*)[\w+/=]{40,}/gi, `$1${hidden}`],
-];
-
 /** Redacts a text; invisible characters are removed first, as they could split a secret. */
 export const guardedText = (text: string): string =>
-  written.reduce(
+  writtenSecrets.reduce(
     (safe, [shape, replacement]) => safe.replace(shape, replacement),
     withoutSecretsOfCommands(redactText(visible(text))),
   );

@@ -198,6 +198,13 @@ test('a secret is known by how it is written down, in the languages of operators
     ['GET /f?u=sftp%3A%2F%2Fann%3As%24cret1%40nas%2Fx HTTP/1.1', 's%24cret1'],
     ['https://b.example.org/x?X-Amz-Date=2&X-Amz-Signature=00ff00ff00ff', '00ff00ff00ff'],
     ['deploy:$apr1$aaaaaaaa$bbbbbbbbbbbbbbbbbbbbbb', 'bbbbbbbbbbbb'],
+    ["SECRET_KEY='insecure-4(z)^k'", '(z)^k'],
+    ["{'passwd': b'Kiln-5', 'port': 21}", 'Kiln-5'],
+    ['GET / HTTP/1.1\\r\\nCookie: lang=de; sid=q8w7e6r5t4', 'q8w7e6r5t4'],
+    ['enable password 7 08224F5D1A1E', '08224F5D1A1E'],
+    ['le mot de passe du wifi est « Miel et thym 4 »', 'thym'],
+    ['db.example.org:5432:shop:app:moss_9', 'moss_9'],
+    ['Your verification code is 551 902.', '551 902'],
   ];
   assert.deepEqual(
     lines.filter(([line, secret]) => guardedText(line).includes(secret)),
@@ -210,6 +217,9 @@ test('a secret is known by how it is written down, in the languages of operators
     '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl\n-----END CERTIFICATE-----',
     'the password is wrong',
     'password for bob was changed yesterday',
+    'password policy: min_length=12',
+    'DB_PASSWORD=${VAULT_DB_PASSWORD} ./migrate',
+    'arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-a1B2c3',
   ];
   assert.deepEqual(
     harmless.filter((line) => guardedText(line) !== line),

@@ -29,7 +29,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
     hidden,
   ],
   [
-    /(?:\b|(?<=-H))((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret)|(?:private|job|deploy|auth|access|api)-?(?:token|key))(\s*:\s*)[^\r\n]+/gi,
+    /(?:\b|(?<=-H|\\[nrt]))((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret)|(?:private|job|deploy|auth|access|api)-?(?:token|key))(\s*:\s*)[^\r\n]+/gi,
     `$1$2${hidden}`,
   ],
   [
@@ -46,7 +46,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   ],
   // `host=db password=…`, as one argument.
   [
-    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|account_?key|private_?key)=)(?!(?<=\bPWD=)\/)[^\s&;,"'<>]+/gi,
+    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|account_?key|private_?key)=)(?!(?<=\bPWD=)\/|\$\{|\$\()[^\s&;,"'<>]+/gi,
     `$1${hidden}`,
   ],
   [

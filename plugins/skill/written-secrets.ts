@@ -1,0 +1,72 @@
+const hidden = '[redacted]';
+
+/** Names of secrets, in the languages of operators. */
+const name = String.raw`passw(?:or)?d|pass word|passwort|kennwort|passphrase|pwd|secret|token|(?:api|access|account|private|secret|signing|shared|encryption)[_-]?key`;
+const spoken = String.raw`(?:\b(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord|has[lł]o)|пароль|密码|密碼|パスワード)`;
+/** Not the beginning of a secret: what is redacted, a variable, a placeholder, the working directory. */
+const noSecret = String.raw`\[redacted|\$\{|\$\(|\{\{|<|\*{3}|(?<=\bPWD=)\/`;
+/** The name of a secret at Amazon is none. */
+const noAddress = String.raw`(?<![\w.-])(?<!\barn:[\w:-]{1,80})`;
+
+const pattern = (text: string, flags = 'gi'): RegExp => new RegExp(text, flags);
+
+/**
+ * Patterns of secrets as people and programs write them into configurations, logs and messages, with what takes their place.
+ * Each is linear in the text.
+ */
+export const writtenSecrets: readonly (readonly [RegExp, string])[] = [
+  // In quotes, a secret may hold blanks: `password = "a b"`, also as bytes of Python.
+  [
+    pattern(
+      String.raw`(${noAddress}\\?["']?[\w.-]{0,40}(?:${name}|psk)\\?["']?\s{0,3}(?:=>|[:=])\s{0,3}b?)(?:"(?!${noSecret})[^"\n]+"|'(?!${noSecret})[^'\n]+')`,
+    ),
+    `$1"${hidden}"`,
+  ],
+  // `password: x`, `TOKEN = x`, `'secret' => 'x'`; one value may have several names: `a_pwd = b_pwd = 'x'`.
+  [
+    pattern(
+      String.raw`(${noAddress}\\?["']?[\w.-]{0,40}(?:${name})\\?["']?\s{0,3}(?:=>|[:=]|%3d)\s{0,3}(?:[\w.]{1,60}(?:passw(?:or)?d|pwd|secret|token|key)\s{0,3}=\s{0,3}){0,3}\\?["']?)(?!${noSecret})[^\s"',;}\]]+`,
+    ),
+    `$1${hidden}`,
+  ],
+  // A sentence that says one. A word with a digit or a sign inside is none of the language.
+  [
+    pattern(
+      String.raw`(${spoken}(?:(?:\s[^\n:=.,;]{1,40}?)?\s(?:is|was|ist|war|est|es|[eé])\s|\s?[:：]\s?)["'\x60]?)(?=[^\s"'\x60]{0,60}[\d$_!#+%&*@^~-])(?!${noSecret})[^\s"'\x60,;]{6,}`,
+      'giu',
+    ),
+    `$1${hidden}`,
+  ],
+  [
+    pattern(String.raw`(${spoken}(?:\s[^\n:=.,;]{1,40}?)?\s?(?:est|:)\s?)«[^»\n]{1,80}»`, 'giu'),
+    `$1« ${hidden} »`,
+  ],
+  [
+    /(\b(?:verification|security|login|one-time|confirmation) code(?: is|:)? )\d[\d -]{3,9}\d/gi,
+    `$1${hidden}`,
+  ],
+  [pattern(String.raw`(<[\w:-]{0,40}(?:${name})>)[^<\s]+`), `$1${hidden}`],
+  // Hashes of passwords, and what routers write in their place.
+  [/\$(?:1|2[aby]|5|6|8|9|y|apr1|argon2\w{1,2})\$[^\s:"']+/g, hidden],
+  [/(\b(?:password|secret|key)\s+[5789]\s+)[\w$./]{8,}/gi, `$1${hidden}`],
+  [/(\bsnmp-server\s+community\s+|\br[ow]community6?\s+)\S+/gi, `$1${hidden}`],
+  // `.netrc` and `.pgpass`.
+  [/(\blogin\s\S{1,100}\s+password\s+)(?!\[redacted)\S+/gi, `$1${hidden}`],
+  [/((?:^|\s)[\w.*-]{1,100}:(?:5432|\*):[\w*-]{1,63}:[\w*-]{1,63}:)\S+/g, `$1${hidden}`],
+  [/(\bauth"?\s*:\s*")[\w+/]{16,}={0,2}(?=")/g, `$1${hidden}`],
+  // `["pass"]=> string(4) "x"` of PHP.
+  [
+    /(\["[\w-]{0,40}(?:pass(?:w(?:or)?d)?|pwd|secret|token|key)"\]\s*=>\s*string\(\d+\)\s+)"[^\n]{0,400}?"(?=\s|$)/gi,
+    `$1"${hidden}"`,
+  ],
+  [/(\bConvertTo-SecureString\s+(?:-String\s+)?)(?:"[^"]+"|'[^']+')/gi, `$1"${hidden}"`],
+  [
+    /((?:echo|printf)\s+["']?[^\s:"']{1,64}:)[^\s"']+(?=["']?\s*\|\s*(?:sudo\s+)?chpasswd)/g,
+    `$1${hidden}`,
+  ],
+  [
+    /(\b(?:licen[cs]e|product|activation|serial)\s+key\s*(?:is\s+|[:=]\s*)?)(?=[\w-]{0,30}-)[A-Z\d]{4,}(?:-[A-Z\d]{4,}){2,}/gi,
+    `$1${hidden}`,
+  ],
+  [/(\bkeytab[\w.]{0,20}\s*[:=]\s*)[\w+/=]{40,}/gi, `$1${hidden}`],
+];
