@@ -1,10 +1,10 @@
 const hidden = '[redacted]';
 
 /** Names of secrets, in the languages of operators. */
-const name = String.raw`passw(?:or)?d|pass word|passwort|kennwort|passphrase|pwd|secret|token|(?:api|access|account|private|secret|signing|shared|encryption)[_-]?key`;
+const name = String.raw`passw(?:or)?d|pass word|passwort|kennwort|passphrase|pwd|(?<![a-z])(?:pass|pw|pin)|secret|token|(?:api|access|account|private|secret|signing|shared|encryption)[_-]?key`;
 const spoken = String.raw`(?:\b(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord|has[lł]o)|пароль|密码|密碼|パスワード)`;
 /** Not the beginning of a secret: what is redacted, a variable, a placeholder, the working directory. */
-const noSecret = String.raw`\[redacted|\$\{|\$\(|\{\{|<|\*{3}|(?<=\bPWD=)\/`;
+const noSecret = String.raw`\[redacted|(?:yes|no|true|false|null|none|secret)\b|\$\{|\$\(|\{\{|<|\*{3}|(?<=\bPWD=)\/`;
 /** The name of a secret at Amazon is none. */
 const noAddress = String.raw`(?<![\w.-])(?<!\barn:[\w:-]{1,80})`;
 
@@ -46,6 +46,8 @@ export const writtenSecrets: readonly (readonly [RegExp, string])[] = [
     `$1${hidden}`,
   ],
   [pattern(String.raw`(<[\w:-]{0,40}(?:${name})>)[^<\s]+`), `$1${hidden}`],
+  [/("AUTH" (?:"[^"\n]{1,64}" )?)"[^"\n]+"/g, `$1"${hidden}"`],
+  [/(\bhtpasswd\s+-\w*b\w*\s+\S{1,200}\s+\S{1,64}\s+)[^\s"']+/g, `$1${hidden}`],
   // Hashes of passwords, and what routers write in their place.
   [/\$(?:1|2[aby]|5|6|8|9|y|apr1|argon2\w{1,2})\$[^\s:"']+/g, hidden],
   [/(\b(?:password|secret|key)\s+[5789]\s+)[\w$./]{8,}/gi, `$1${hidden}`],

@@ -37,11 +37,11 @@ const shapes: readonly (readonly [RegExp, string])[] = [
     `$1"${hidden}"`,
   ],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{4,}/gi, `$1 ${hidden}`],
-  // A name alone may be a token; that of an SSH address is none.
-  [/(?<!\bssh):\/\/[^\s/?#"'<>]*@|(?<=\bssh):\/\/[^\s/?#"'<>:]*:[^\s/?#"'<>]*@/g, `://${hidden}@`],
+  // Over HTTP, a name alone may be a token.
+  [/(?<=\bhttps?):\/\/[^\s/?#"'<>]*@|:\/\/[^\s/?#"'<>:]*:[^\s/?#"'<>]*@/g, `://${hidden}@`],
   [/(%3A%2F%2F[^\s%"'<>]{1,64}%3A)[^\s"'<>/?#]{1,200}?(?=%40)/gi, `$1${hidden}`],
   [
-    /([?&;](?:[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api_?key|-signature)|key|sig|signature|code|auth)=)[^\s&;#"'<>]+/gi,
+    /([?&;](?:[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api_?key|[_-]key|-signature)|key|sig|signature|code|auth)=)[^\s&;#"'<>]+/gi,
     `$1${hidden}`,
   ],
   // `host=db password=…`, as one argument.
@@ -84,7 +84,10 @@ const commands: readonly (readonly [RegExp, string])[] = [
     /(\s--?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|[.-]pass|requirepass|storepass|secret|token|api-?key)\s+)['"]?[^\s'"]+/gi,
     `$1${hidden}`,
   ],
-  [/(\s(?:-u|-U|--user|--proxy-user)[\s=]['"]?[^\s:'"]{1,100}:)[^\s'"]+/g, `$1${hidden}`],
+  [
+    /(\s(?:-u|-U|--user|--proxy-user)[\s=]['"]?[^\s:'"]{1,100}:)(?!\d{1,6}(?:\s|$))[^\s'"]+/g,
+    `$1${hidden}`,
+  ],
   [/(\b(?:mysql|mariadb)[\w-]{0,20}\s(?:[^|;&]{0,200}\s)?-p)[^\s'"]+/g, `$1${hidden}`],
   [
     /(\b(?:az|docker|podman|oc|helm registry)\s+login\s(?:[^|;&]{0,200}\s)?-p\s+)[^\s'"]+/g,
