@@ -108,16 +108,11 @@ export interface NoticeDispatcher {
   say(words: Words): Promise<void>;
   /** Ids among these that are no channel. */
   unknown(ids: readonly number[]): Promise<readonly number[]>;
-  /**
-   * Returns those of these channels that refuse every incident of this kind, and why: by their
-   * filters, or, for the time being, because they are disabled.
-   */
+  /** Returns those of these channels that refuse every incident of this kind, by a filter or disabled for now. */
   refusing(
     ids: readonly number[],
-    incident: { readonly scope_type: NoticeIncident['scope_type']; readonly severity?: Severity },
-  ): Promise<
-    readonly { readonly name: string; readonly reason: string; readonly disabled: boolean }[]
-  >;
+    incident: Pick<NoticeIncident, 'scope_type'> & { readonly severity?: Severity },
+  ): Promise<readonly Readonly<{ name: string; reason: string; disabled: boolean }>[]>;
 }
 
 /** Some of the instances of an incident, firing ones first, with their total number. */
