@@ -21,5 +21,5 @@ export const area: Area = {
     DELETE  /api/v1/objectives/{name}     check:edit  refused
     GET     /badges/checks/{name}         public
   `,
-  houseWide: ['checks', 'objectives'],
+  houseWide: ['checks', 'check-proposals', 'objectives'],
 };
