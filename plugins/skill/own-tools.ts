@@ -8,7 +8,7 @@ import { errors } from './errors.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { ranked } from './ranking.ts';
 import { readIn } from './reading.ts';
-import { guardedText } from './result-guard.ts';
+import { guardedText } from './guard/result-guard.ts';
 
 export interface OwnToolParts {
   readonly registry: () => SkillRegistry;

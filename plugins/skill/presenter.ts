@@ -2,7 +2,7 @@ import type { Evidence, Tool } from 'svc/contracts/skill';
 import { isSvcError, type Principal, type ThreadHandle } from 'svc/sdk';
 
 import type { EvidenceStore } from './evidence-store.ts';
-import { guarded } from './result-guard.ts';
+import { guarded } from './guard/result-guard.ts';
 import { isLargeData, type ResultShape, shapeOf } from './result-shape.ts';
 
 export interface Presented {

@@ -1,6 +1,6 @@
 import { evidenceTextOf, type EvidenceText } from './evidence-text.ts';
 import { digestOf } from './reading.ts';
-import { guarded } from './result-guard.ts';
+import { guarded } from './guard/result-guard.ts';
 
 /** Larger results are kept and given as their beginning and end. */
 const maxBytes = 8 * 1_024;

@@ -24,7 +24,7 @@ import { aboutTools, type OwnTools } from './own-tools.ts';
 import type { ParamsCheck } from './params-check.ts';
 import type { Presenter } from './presenter.ts';
 import type { Registry, Runnable } from './registry.ts';
-import { guardedText, hiddenPart } from './result-guard.ts';
+import { guardedText, hiddenPart } from './guard/result-guard.ts';
 import { rendered, type Target, targetOf } from './target.ts';
 
 export interface RunnerParts {

@@ -5,7 +5,7 @@ import { type ScopeSource, scopeOf } from 'svc/query';
 import type { Handle } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { guarded } from './result-guard.ts';
+import { guarded } from './guard/result-guard.ts';
 
 /** Target of a call. */
 export interface Target {

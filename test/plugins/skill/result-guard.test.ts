@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { guarded, guardedText } from '../../../plugins/skill/result-guard.ts';
+import { guarded, guardedText } from '../../../plugins/skill/guard/result-guard.ts';
 
 const letters = fc.string({
   unit: fc.constantFrom(...'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'.split('')),

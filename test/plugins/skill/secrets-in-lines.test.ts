@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { guardedText } from '../../../plugins/skill/result-guard.ts';
+import { guardedText } from '../../../plugins/skill/guard/result-guard.ts';
 
 const linesOf = (name: string): readonly string[] =>
   readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8')
