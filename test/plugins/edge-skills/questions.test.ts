@@ -60,7 +60,7 @@ test('questions of every day are answered by shipped personas over a real agent 
     },
     {
       asks: 'Which container restarts?',
-      agent: 'services',
+      agent: 'containers',
       tool: 'containers_list',
       args: {},
       evidence: /"name":"web".*"restarts":48.*"exit_code":137.*"out_of_memory":true/,
