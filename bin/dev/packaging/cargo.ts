@@ -133,6 +133,7 @@ function plainFiles(root: string): ReadonlyMap<string, Buffer> {
     ...filesBelow(root, 'vault'),
     ...filesBelow(root, 'marketplace'),
     ...filesBelow(root, `${scaffoldFolder}/built`),
+    ...filesBelow(root, `${scaffoldFolder}/texts`),
   ].filter((name) => !/^marketplace\/.*\.ts$/.test(name));
   return new Map([
     [addonFile, readFileSync(addon)],

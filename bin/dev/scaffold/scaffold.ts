@@ -92,7 +92,7 @@ function textFor(id: string, file: string): string {
 
 /** The persona and the guide of a new pack, by their names in its folder. */
 export function textsForAgents(id: string, root: string): ReadonlyMap<string, string> {
-  const folder = join(root, scaffoldFolder, 'pack');
+  const folder = join(root, scaffoldFolder, 'texts');
   return new Map([
     [`agents/${id}-clerk.md`, textFor(id, join(folder, 'persona.md'))],
     [`skills/${id}-guide/SKILL.md`, textFor(id, join(folder, 'guide.md'))],
