@@ -76,7 +76,9 @@ export class PackService {
     return (
       (pack && this.#parts.quarantine.against(pack.lock)) ??
       this.#troubles.get(packId) ??
-      (attempt?.ok === false ? `${attempt.cause}; what was loaded before keeps running` : undefined)
+      (attempt?.ok === false
+        ? `${attempt.cause?.replace(/\.$/, '')}; what was loaded before keeps running`
+        : undefined)
     );
   }
 
