@@ -21,17 +21,18 @@ export const isDown = ({ state, paused }: Pick<Check, 'state' | 'paused'>): bool
 export function causeOf(
   check: Check,
   groundsOf: (check: Check) => readonly Ground[],
-  seen: ReadonlySet<number> = new Set(),
+  // Each is looked at once: where all stand on all, there are more ways than anybody can walk.
+  seen: Set<number> = new Set(),
 ): Cause | undefined {
-  const passed = new Set([...seen, check.id]);
+  seen.add(check.id);
   for (const ground of groundsOf(check)) {
     if ('away' in ground) {
       return ground.away;
     }
-    if (!isDown(ground.check) || passed.has(ground.check.id)) {
+    if (!isDown(ground.check) || seen.has(ground.check.id)) {
       continue;
     }
-    const root = causeOf(ground.check, groundsOf, passed);
+    const root = causeOf(ground.check, groundsOf, seen);
     if (root !== undefined) {
       return root;
     }

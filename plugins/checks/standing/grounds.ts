@@ -30,16 +30,24 @@ export class Grounds {
     const byName = new Map(this.#parts.checks().map((check) => [check.name, check]));
     const below = await this.#nodesBelow([...byName.values()]);
     const edges = this.#parts.fleet.available ? this.#parts.fleet.get().list() : [];
-    const groundsOf = (check: Check): readonly Ground[] => [
+    const ofDevice = new Map(edges.map((edge) => [edge.device_id, edge]));
+    const found = (check: Check): readonly Ground[] => [
       ...check.definition.depends_on.flatMap((name) => groundOf(byName.get(name))),
-      ...below(check).flatMap(({ name, device_id: device }) => [
-        ...groundOf(byName.get(name), check),
-        ...edges.flatMap((edge) =>
-          device !== null && edge.device_id === device ? awayOf(edge, 'host', name) : [],
-        ),
-      ]),
+      ...below(check).flatMap(({ name, device_id: device }) => {
+        const edge = device === null ? undefined : ofDevice.get(device);
+        return [
+          ...groundOf(byName.get(name), check),
+          ...(edge === undefined ? [] : awayOf(edge, 'host', name)),
+        ];
+      }),
       ...placesAway(check, edges),
     ];
+    const known = new Map<number, readonly Ground[]>();
+    const groundsOf = (check: Check): readonly Ground[] => {
+      const grounds = known.get(check.id) ?? found(check);
+      known.set(check.id, grounds);
+      return grounds;
+    };
     return new Map(
       checks.flatMap((check) => {
         const cause = causeOf(check, groundsOf);

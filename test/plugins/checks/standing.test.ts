@@ -173,6 +173,17 @@ test('the cause is the root of what is down, and in a circle there is none', () 
   assert.equal(cause({ 1: [{ check: b }], 2: [{ check: c }], 3: [{ check: b }] }), undefined);
 });
 
+test('where all stand on all, each is looked at a few times', () => {
+  const all = Array.from({ length: 40 }, (_, id) => check(id + 1));
+  let asked = 0;
+  const cause = causeOf(all[0]!, ({ id }) => {
+    asked += 1;
+    return all.filter((one) => one.id !== id).map((one) => ({ check: one }));
+  });
+  assert.equal(cause, undefined);
+  assert.ok(asked <= 2 * all.length, `${asked} times`);
+});
+
 test('a circle is found, however long the way to it is', () => {
   const all = new Map([
     ['a', ['b', 'c']],
