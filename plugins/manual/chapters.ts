@@ -6,6 +6,8 @@ export interface Chapter {
   readonly name: string;
   readonly title: string;
   readonly file?: string;
+  /** True for a page that few people ask for: a search prefers the others. */
+  readonly aside?: true;
 }
 
 export interface Part {
@@ -14,6 +16,7 @@ export interface Part {
 }
 
 const doc = (name: string, title: string): Chapter => ({ name, title, file: `docs/${name}.md` });
+const aside = true;
 
 /** Parts of the manual in reading order: first steps, tasks, explanations, reference, extensions. */
 export const parts: readonly Part[] = [
@@ -60,7 +63,7 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('commands', 'Commands'),
       { name: 'settings', title: 'Settings' },
-      { name: 'changes', title: 'Changes', file: 'CHANGELOG.md' },
+      { name: 'changes', title: 'Changes', file: 'CHANGELOG.md', aside },
     ],
   },
   {
@@ -68,10 +71,10 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('plugins', 'Plugins'),
       doc('packs', 'Packs'),
-      doc('architecture', 'Architecture'),
-      doc('api-report', 'The contract of plugins'),
-      doc('dependencies', 'Dependencies'),
-      { name: 'contributing', title: 'Contributing', file: 'CONTRIBUTING.md' },
+      { ...doc('architecture', 'Architecture'), aside },
+      { ...doc('api-report', 'The contract of plugins'), aside },
+      { ...doc('dependencies', 'Dependencies'), aside },
+      { name: 'contributing', title: 'Contributing', file: 'CONTRIBUTING.md', aside },
     ],
   },
 ];

@@ -43,7 +43,7 @@ export function foundPage(words: string, hits: readonly Hit[], root: string): st
   );
   const body =
     list.length === 0
-      ? '<p>No page has all of these words. Try fewer, or a part of one.</p>'
+      ? '<p>No page has any of these words. Try fewer, or a part of one.</p>'
       : `<dl>${list.join('')}</dl>`;
   return from(root, page(`Search: ${words}`, '', words, `<h1>${escapedHtml(words)}</h1>${body}`));
 }

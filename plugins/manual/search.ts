@@ -12,79 +12,108 @@ export interface Hit {
   readonly excerpt: string;
 }
 
+/** A section with its words counted. */
+interface Counted extends Omit<Hit, 'excerpt'> {
+  readonly title: ReadonlyMap<string, number>;
+  readonly body: ReadonlyMap<string, number>;
+  readonly length: number;
+}
+
 const mostHits = 40;
 const around = 90;
-
-/** Sections that have every word, those with one in their title first. */
-export function search(pages: readonly Read[], text: string): readonly Hit[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
-  if (words.length === 0) {
-    return [];
-  }
-  const hits = pages.flatMap(({ chapter, sections }) =>
-    sections.flatMap((section) => {
-      const title = `${chapter.title} ${section.title}`.toLowerCase();
-      const body = section.text.toLowerCase();
-      if (!words.every((word) => title.includes(word) || body.includes(word))) {
-        return [];
-      }
-      const weight = words.filter((word) => title.includes(word)).length;
-      return [{ weight, hit: { chapter, section, excerpt: excerptOf(section.text, body, words) } }];
-    }),
-  );
-  return hits
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, mostHits)
-    .map(({ hit }) => hit);
-}
+/** Constants of BM25: how soon further occurrences stop to count, and how much length is penalized. */
+const [saturation, lengthShare] = [1.2, 0.6];
+/** A word in a title counts as much as this many in a text. */
+const titleWeight = 3;
+/** Sections that have every word as it was typed come first. */
+const verbatim = 1.5;
+/** Share of its score that a page keeps which few people ask for. */
+const asideShare = 0.4;
+/** Share of the best score below which a section only shares a word by chance. */
+const leastShare = 0.2;
 
 /** Words of a question that say nothing about its subject. */
 const common = new Set(
-  'a all an and any are as at be by can do does for from have how i in into is it its me my of on or our please should that the their there this to was we what when where which who why with svc'.split(
+  'a all an and any are as at be by can could do does for from have how i if in into is it its me my no not of on or our please should that the their them there this thing to us was we what whats when where which who why will with without you your svc'.split(
     ' ',
   ),
 );
 
 /**
- * Sections that answer a question in words, best first: the rarer the words that they share with it, the
- * better, twice as good in a title. A word also matches by its beginning: `connecting` and `connect`.
+ * Sections that answer a question or have the words of a search, best first: the rarer the words that they share with it, and the
+ * more of them, the better. A word also matches by its beginning: `connecting` and `connect`.
  */
-export function answering(pages: readonly Read[], question: string): readonly Hit[] {
-  const wanted = [...new Set(wordsOf(question))].filter((word) => !common.has(word)).slice(0, 20);
-  const texts = pages.flatMap(({ chapter, sections }) =>
-    sections.map((section) => ({
-      chapter,
-      section,
-      title: wordsOf(`${chapter.title} ${section.title}`),
-      body: new Set(wordsOf(section.text)),
-    })),
-  );
-  const has = (words: Iterable<string>, stem: string): boolean => {
-    for (const word of words) {
-      if (word.startsWith(stem)) {
-        return true;
-      }
-    }
-    return false;
-  };
-  const stems = wanted.map((word) => word.replace(/(?<=.{4})(?:ing|ions?|ed|es|s)$/, ''));
-  const found = texts.map((text) => ({
-    ...text,
-    shared: stems.map((stem) => (has(text.title, stem) ? 2 : has(text.body, stem) ? 1 : 0)),
-  }));
-  const rarity = stems.map((_, i) =>
-    Math.log(1 + texts.length / (1 + found.filter(({ shared }) => shared[i]! > 0).length)),
-  );
-  return found
-    .map(({ chapter, section, shared }) => {
-      const sum = shared.reduce<number>((total, weight, i) => total + weight * rarity[i]!, 0);
-      const part = shared.filter((weight) => weight > 0).length / Math.max(1, stems.length);
-      return { score: sum * part, hit: { chapter, section, excerpt: '' } };
+export function search(pages: readonly Read[], text: string): readonly Hit[] {
+  const typed = [...new Set(wordsOf(text))].slice(0, 20);
+  const stems = [...new Set(typed.filter((word) => !common.has(word)).map(stemOf))];
+  const counted = countedOf(pages);
+  const mean = counted.reduce((sum, { length }) => sum + length, 0) / Math.max(1, counted.length);
+  const found = counted.map((one) => ({ one, counts: stems.map((stem) => countOf(one, stem)) }));
+  const rarity = stems.map((_, at) => {
+    const having = found.filter(({ counts }) => counts[at]! > 0).length;
+    return Math.log(1 + (counted.length - having + 0.5) / (having + 0.5));
+  });
+  const scored = found
+    .map(({ one, counts }) => {
+      const norm = saturation * (1 - lengthShare + (lengthShare * one.length) / mean);
+      const sum = counts.reduce(
+        (total, count, at) => total + (rarity[at]! * count * (saturation + 1)) / (count + norm),
+        0,
+      );
+      const share = counts.filter((count) => count > 0).length / Math.max(1, stems.length);
+      const isVerbatim = typed.every((word) => one.body.has(word) || one.title.has(word));
+      const weight = (isVerbatim ? verbatim : 1) * (one.chapter.aside ? asideShare : 1);
+      return { one, score: sum * share * weight };
     })
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .map(({ hit }) => hit);
+    .toSorted((a, b) => b.score - a.score);
+  const least = (scored[0]?.score ?? 0) * leastShare;
+  return scored
+    .filter(({ score }) => score >= least)
+    .slice(0, mostHits)
+    .map(({ one: { chapter, section } }) => ({
+      chapter,
+      section,
+      excerpt: excerptOf(section.text, section.text.toLowerCase(), stems),
+    }));
 }
+
+/** A section does not change while the program runs; it is counted once. */
+const known = new WeakMap<Section, Counted>();
+
+const countedOf = (pages: readonly Read[]): readonly Counted[] =>
+  pages.flatMap(({ chapter, sections }) =>
+    sections.map((section) => {
+      const counted = known.get(section) ?? read(chapter, section);
+      known.set(section, counted);
+      return counted;
+    }),
+  );
+
+function read(chapter: Chapter, section: Section): Counted {
+  const words = wordsOf(section.text);
+  const title = counts(wordsOf(`${chapter.title} ${section.title}`));
+  return { chapter, section, title, body: counts(words), length: words.length };
+}
+
+const countOf = ({ title, body }: Counted, stem: string): number =>
+  titleWeight * beginningWith(title, stem) + beginningWith(body, stem);
+
+function beginningWith(words: ReadonlyMap<string, number>, stem: string): number {
+  let sum = 0;
+  for (const [word, count] of words) {
+    sum += word.startsWith(stem) ? count : 0;
+  }
+  return sum;
+}
+
+function counts(words: readonly string[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  words.forEach((word) => found.set(word, (found.get(word) ?? 0) + 1));
+  return found;
+}
+
+const stemOf = (word: string): string => word.replace(/(?<=.{4})(?:ing|ions?|ed|es|s)$/, '');
 
 const wordsOf = (text: string): readonly string[] =>
   text

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import { errors } from './errors.ts';
 import type { Library } from './library.ts';
-import { answering } from './search.ts';
+import { search } from './search.ts';
 
 const maxText = 16_000;
 const longestExcerpt = 600;
@@ -44,7 +44,7 @@ export const manualSkills = (library: Library): readonly ToolSkill[] => [
       'Searches the svc manual: how to set up, connect or configure something, and what a field or setting means.',
     params: Question,
     run: async ({ query, limit }) => {
-      const hits = answering(await library.all(), query).slice(0, limit);
+      const hits = search(await library.all(), query).slice(0, limit);
       return {
         found: hits.length,
         sections: hits.map(({ chapter, section }) => ({
