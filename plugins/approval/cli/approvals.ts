@@ -4,6 +4,8 @@ import { type ApiClient, Failure, printable } from 'svc/cli';
 export interface Approval {
   readonly id: string;
   readonly status: string;
+  /** False for who may neither sign it nor read about it. */
+  readonly visible?: boolean;
   readonly tool: string;
   readonly class: string;
   readonly rendered: string;
@@ -25,6 +27,13 @@ export async function waiting(client: ApiClient, id: string): Promise<Approval> 
       4,
       'conflict',
       `the change ${approval.id} is ${approval.status}: there is nothing left to decide`,
+    );
+  }
+  if (approval.visible === false) {
+    throw new Failure(
+      4,
+      'forbidden',
+      `the change ${approval.id} is for others to decide: your role does not include approval:sign`,
     );
   }
   return approval;
