@@ -48,6 +48,6 @@ function complaintOf(
   return refusing.length === 0
     ? undefined
     : refusing.length < pinned
-      ? `some of the channels that it pins take none of its incidents (${reasons})`
-      : `nobody is told of its incidents, because no channel that it pins takes them (${reasons})`;
+      ? `some channels that the rule pins refuse all its incidents (${reasons}); change or enable them, or pin others`
+      : `incidents of the rule reach nobody, because every channel that it pins refuses them (${reasons}); change or enable them, or pin others`;
 }

@@ -146,14 +146,14 @@ export class Proposals {
       if (notes !== '' && notes !== before?.notes) {
         log.info(
           { event: 'checks.discovery_limited', agent: name, notes: answer.notes.slice(0, 20) },
-          'agent could not look everywhere for something to check',
+          'agent could not read all files that checks are proposed from',
         );
       }
     } catch (error) {
       if (!signal.aborted) {
         log.debug(
           { agent: name, cause: messageOf(error) },
-          'failed to ask an agent for something to check',
+          'failed to ask an agent for proposals of checks',
         );
       }
     }

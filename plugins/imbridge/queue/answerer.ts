@@ -80,7 +80,10 @@ export class Answerer {
     if (event.continues === true && !isBegun) {
       const last = await store.lastSaid(row.lane, row.id);
       if (last?.sender !== row.sender || last.state !== 'done') {
-        return { state: 'ignored', why: 'it names nobody, and its sender was not answered last' };
+        return {
+          state: 'ignored',
+          why: 'it mentions nobody, and the last answer in its thread went to someone else',
+        };
       }
     }
     const earlier = event.edited === true ? await store.answeredVersion(row) : undefined;

@@ -1,8 +1,7 @@
 import { isSecretName, redactCommandsIn, redactText } from 'svc/probe';
 
-import { writtenSecrets } from './written-secrets.ts';
+import { hidden, writtenSecrets } from './written-secrets.ts';
 
-const hidden = '[redacted]';
 const deepest = 40;
 
 /** Escape sequences of terminals: operating system commands and their like, then control sequences, then the short ones. */

@@ -1,4 +1,5 @@
-const hidden = '[redacted]';
+/** Takes the place of a secret. */
+export const hidden = '[redacted]';
 
 /**
  * Patterns of secrets as people and programs write them into configurations, logs and messages, in the languages of operators,

@@ -220,11 +220,11 @@ test('a rule cannot pin a channel that is not there, or that would refuse it', a
     [
       [
         'asleep',
-        'nobody is told of its incidents, because no channel that it pins takes them (night: the channel is disabled)',
+        'incidents of the rule reach nobody, because every channel that it pins refuses them (night: the channel is disabled); change or enable them, or pin others',
       ],
       [
         'half_asleep',
-        'some of the channels that it pins take none of its incidents (night: the channel is disabled)',
+        'some channels that the rule pins refuse all its incidents (night: the channel is disabled); change or enable them, or pin others',
       ],
     ],
   );
