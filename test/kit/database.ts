@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import { Client } from 'pg';
-
 const { SVC_TEST_POSTGRES_PORT: port, SVC_TEST_POSTGRES_WAY: way } = process.env;
 
 /** True if this run is about Postgres: "SVC_TEST_DATABASE=postgres npm test". */
@@ -12,6 +10,7 @@ export async function databaseOf(dataDir: string): Promise<Readonly<Record<strin
   if (!overPostgres) {
     return {};
   }
+  const { Client } = await import('pg');
   const name = `svc_${createHash('sha256').update(dataDir).digest('hex').slice(0, 24)}`;
   const client = new Client(address('postgres', port));
   await client.connect();

@@ -20,6 +20,9 @@ const unhurried = [
   ...(Number(process.versions.node.split('.')[0]) < 24 ? ['--interrupt-budget=400000'] : []),
 ];
 
+/** Where the processes of a run whose programs are in `folder` say what they used. */
+export const processorFile = (folder) => join(folder, 'processor.txt');
+
 /** Files by the process that runs them, in the order in which they were given. */
 export function rooms(files) {
   const found = [];
@@ -47,13 +50,17 @@ export function rooms(files) {
  * The runner hooks each promise and handle to know the suite that a test is declared in. That took a
  * quarter of the processor time, and all tests are declared by the time their files are loaded, so
  * its hook ends there. An uncaught error later on fails the whole group.
+ *
+ * At its end the process adds a line to `processorFile`: seconds of processor, its own and of the
+ * programs that it started, then its first file.
  */
 export function roomProgram(folder, room, built) {
   const entry = join(folder, `${room[0].replaceAll(/[^a-z0-9]+/g, '-')}.test.mjs`);
   const modules = room.map((file) => [file, pathToFileURL(built.get(file)).href]);
   writeFileSync(
     entry,
-    `import { createRequire } from 'node:module';
+    `import { appendFileSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 ${JSON.stringify(unhurried)}.forEach((flag) => setFlagsFromString(flag));
 const hooks = createRequire(import.meta.url)('node:async_hooks');
@@ -74,6 +81,18 @@ for (const [file, module] of ${JSON.stringify(modules)}) {
 }
 await Promise.allSettled(loads);
 hooksOfRunner.forEach((hook) => hook.disable());
+process.on('exit', () => {
+  const { user, system } = process.cpuUsage();
+  let ofPrograms = 0;
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+    ofPrograms = (Number(fields[13]) + Number(fields[14])) / 100;
+  } catch {
+    // Only Linux tells of them.
+  }
+  const seconds = (user + system) / 1e6 + ofPrograms;
+  appendFileSync(${JSON.stringify(processorFile(folder))}, seconds.toFixed(1) + ' ' + ${JSON.stringify(room[0])} + '\\n');
+});
 `,
   );
   return entry;

@@ -1,13 +1,13 @@
 // Runs the given test files, paths from the folder it is started in, in the given order as one run of node's own test runner, so that its
 // closing lines count all of them. (`node --test a b` would sort them by name.) Started by bin/dev/test/test.mjs.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 
 import { buildTests } from './build.mjs';
-import { roomProgram, rooms } from './rooms.mjs';
+import { processorFile, roomProgram, rooms } from './rooms.mjs';
 
 const [fileDeadlineMs, ...files] = process.argv.slice(2);
 /** Number of files from which on the slowest are worth reporting. */
@@ -64,6 +64,7 @@ events.on('test:pass', ({ name, nesting, details: { duration_ms: ms } }) =>
 const report = events.compose(process.stdout.isTTY ? new spec() : tap);
 report.pipe(process.stdout);
 report.once('end', () => {
+  const used = usedByFiles();
   rmSync(folder, { recursive: true, force: true });
   const silent = files.filter((file) => !heardOf.has(file));
   failures.push(...silent.map((file) => `${file}: contains no test, or did not reach it`));
@@ -72,7 +73,7 @@ report.once('end', () => {
     writeFileSync(redFile, JSON.stringify([...red]));
   }
   process.stdout.write(
-    `\n${figures()
+    `\n${figures(used)
       .map((line) => `# ${line}\n`)
       .join('')}`,
   );
@@ -89,16 +90,29 @@ function told(name, nesting, ms) {
   }
 }
 
-/** Reports the duration of the run, and its slowest files if there were many. */
-function figures() {
+/** Reports the duration of the run, and its slowest and costliest files if there were many. */
+function figures(used) {
   const wall = `took ${seconds(performance.now() - began)} s`;
   const slowest = [...tookMs].toSorted(([, a], [, b]) => b - a).slice(0, 20);
   return [
     ...(files.length > manyFiles
-      ? ['Slowest files:', ...slowest.map(([file, ms]) => `  ${seconds(ms)} s ${file}`)]
+      ? [
+          'Slowest files:',
+          ...slowest.map(([file, ms]) => `  ${seconds(ms)} s ${file}`),
+          'Most processor time, by the first file of a process:',
+          ...used.slice(0, 40).map((line) => `  ${line.replace(' ', ' s ')}`),
+        ]
       : []),
     [wall, ...usedByProcesses()].join(', '),
   ];
+}
+
+/** Lines of the processes that came to their end, the costliest first. */
+function usedByFiles() {
+  const file = processorFile(folder);
+  return (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []).toSorted(
+    (a, b) => Number.parseFloat(b) - Number.parseFloat(a),
+  );
 }
 
 /** The kernel adds what a process used to its parent's account when that sees it end; where it tells nothing there is nothing to say. */

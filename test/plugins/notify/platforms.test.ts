@@ -141,7 +141,7 @@ describe('every platform', () => {
         while (at.length < platform.requests.length) {
           at.push(office.clock.now());
         }
-        office.clock.advance(Math.ceil(kind.limit.perMs / kind.limit.count / 5));
+        office.clock.advance(Math.ceil(kind.limit.perMs / kind.limit.count / 2));
       }
       for (const [index, from] of at.entries()) {
         const inside = at.slice(index).filter((one) => one < from + kind.limit.perMs).length;
