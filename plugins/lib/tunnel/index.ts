@@ -21,6 +21,7 @@ export {
   type StoredKeys,
   verifySecret,
 } from './identity/credentials.ts';
+export { Addresses, isAddress, type ManagerAddress, mostAddresses } from './link/addresses.ts';
 export {
   belowManager,
   connect,

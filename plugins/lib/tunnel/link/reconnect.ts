@@ -15,6 +15,8 @@ export interface ReconnectEnd {
   readonly spreadMs?: unknown;
   /** Error thrown by `connect`, if any. */
   readonly error?: unknown;
+  /** State of the address that is tried next, if the manager has several. */
+  readonly others?: 'untried' | 'tried' | undefined;
 }
 
 export interface ReconnectPolicy {
@@ -32,10 +34,15 @@ export interface ReconnectPolicy {
   readonly maxRetryMs: number;
 }
 
+/** Uptime after which a link starts again from the shortest delay. */
+export const stableMs = 60_000;
+/** Max delay where the manager has several addresses: one of them is to answer within seconds. */
+const severalMaxMs = 4_000;
+
 const usual: ReconnectPolicy = {
   firstMs: 1_000,
   maxMs: 60_000,
-  stableMs: 60_000,
+  stableMs,
   refusedMs: 300_000,
   maxRefusedMs: 3_600_000,
   maxRetryMs: 3_600_000,
@@ -53,7 +60,7 @@ export function reconnects(
   let lost = 0;
   let refused = 0;
   let spread = 0;
-  return ({ upMs, code, retry, error, spreadMs: told }) => {
+  return ({ upMs, code, retry, error, spreadMs: told, others }) => {
     if (typeof told === 'number' && told >= 0) {
       spread = Math.min(told, policy.maxMs);
     }
@@ -66,6 +73,9 @@ export function reconnects(
       const min = Math.min(asked.minMs, policy.maxRetryMs);
       return min + random() * Math.max(0, Math.min(asked.maxMs, policy.maxRetryMs) - min);
     }
+    if (others === 'untried') {
+      return random() * Math.max(policy.firstMs, spread);
+    }
     if (isRefusal(error) && error.lasting) {
       const full = Math.min(policy.maxRefusedMs, policy.refusedMs * 2 ** refused);
       refused += 1;
@@ -75,7 +85,7 @@ export function reconnects(
     const alone = lost === 0 && code !== closeCode.lost;
     const full = Math.max(
       alone ? 0 : spread,
-      Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)),
+      Math.min(others ? severalMaxMs : policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)),
     );
     lost += 1;
     return random() * full;

@@ -127,6 +127,8 @@ export interface TunnelSession {
   ): Promise<TunnelStream>;
   /** Announces the end, lets running calls continue for the grace period, then closes. */
   goAway(reason: GoAwayReason, options: GoAwayOptions): void;
+  /** Looks more often whether the manager still answers; for the side of an edge. */
+  pingEvery(ms: number, missedPings: number): void;
   /** Closes at once, politely. */
   close(code?: number, reason?: string): Promise<SessionEnd>;
   readonly live: boolean;

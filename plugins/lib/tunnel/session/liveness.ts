@@ -1,6 +1,7 @@
 import { TokenBucket } from 'svc/flow';
 
 import { frameType, ProtocolViolation } from '../message/frames.ts';
+import type { TunnelLimits } from '../message/limits.ts';
 import type { Cancel } from '../message/sweeper.ts';
 import type { Wire } from './wire.ts';
 
@@ -14,6 +15,7 @@ const pingBurst = 20;
 export class Liveness {
   readonly #wire: Wire;
   readonly #lost: (reason: string) => void;
+  #pace: Pick<TunnelLimits, 'pingMs' | 'missedPings'>;
   #cancel: Cancel;
   #stall: Cancel | undefined;
   #pings: TokenBucket | undefined;
@@ -25,8 +27,17 @@ export class Liveness {
   constructor(wire: Wire, lost: (reason: string) => void) {
     this.#wire = wire;
     this.#lost = lost;
+    this.#pace = wire.limits;
     this.lastHeardAt = this.#now();
     this.#cancel = wire.options.side === 'edge' ? this.#pingLater() : this.#watch(this.#silentMs());
+  }
+
+  pingEvery(pingMs: number, missedPings: number): void {
+    if (pingMs !== this.#pace.pingMs || missedPings !== this.#pace.missedPings) {
+      this.#pace = { pingMs, missedPings };
+      this.#cancel();
+      this.#cancel = this.#pingLater();
+    }
   }
 
   heard(): void {
@@ -73,9 +84,9 @@ export class Liveness {
   }
 
   #pingLater(): Cancel {
-    const { options, limits } = this.#wire;
-    return options.sweeper.after(limits.pingMs * (0.8 + 0.4 * options.random()), () => {
-      if (this.#unanswered >= limits.missedPings) {
+    const { options } = this.#wire;
+    return options.sweeper.after(this.#pace.pingMs * (0.8 + 0.4 * options.random()), () => {
+      if (this.#unanswered >= this.#pace.missedPings) {
         this.#lost(`the manager has not answered ${this.#unanswered} pings`);
         return;
       }
@@ -98,7 +109,7 @@ export class Liveness {
   }
 
   #silentMs(): number {
-    const { pingMs, missedPings } = this.#wire.limits;
+    const { pingMs, missedPings } = this.#pace;
     return pingMs * missedPings * 1.2;
   }
 

@@ -141,6 +141,12 @@ class Session implements TunnelSession, Wire {
     return this.#streams.open(service, meta, timeoutMs);
   }
 
+  pingEvery(ms: number, missedPings: number): void {
+    if (this.live) {
+      this.#liveness.pingEvery(ms, missedPings);
+    }
+  }
+
   goAway(reason: GoAwayReason, options: GoAwayOptions): void {
     if (this.#end || this.#leaving) {
       return;
