@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
-import { keysSum, readText, writeText } from 'svc/tunnel';
+import { Addresses, keysSum, type ManagerAddress, readText, writeText } from 'svc/tunnel';
 
 import { errors } from './errors.ts';
 
@@ -32,6 +32,8 @@ export class CredentialStore {
   readonly #stagedFile: string;
   readonly #proxy: string;
   #known: Credentials | undefined;
+  #addresses: Addresses | undefined;
+  #told: readonly ManagerAddress[] = [];
 
   /** `proxy` goes before the one that is kept; it may be empty. */
   constructor(dataDir: string, proxy = '') {
@@ -41,10 +43,22 @@ export class CredentialStore {
     this.#known = read(this.#file);
   }
 
-  /** Undefined while this machine is not enrolled. */
+  /** Undefined while this machine is not enrolled. `manager` and `pin` are those of the address in use. */
   current(): Credentials | undefined {
     const known = (this.#known ??= read(this.#file));
-    return known && this.#proxied(known);
+    return known && this.#placed(known);
+  }
+
+  /** The manager's addresses; undefined while this machine is not enrolled. */
+  get addresses(): Addresses | undefined {
+    const known = (this.#known ??= read(this.#file));
+    return known && this.#addressesOf(known);
+  }
+
+  /** Takes the addresses that the manager has told; returns those that are not used. */
+  follow(told: readonly ManagerAddress[]): readonly ManagerAddress[] {
+    this.#told = told;
+    return this.addresses?.tell(told) ?? [];
   }
 
   /**
@@ -54,17 +68,23 @@ export class CredentialStore {
   stage(secretKey: string): Credentials {
     const next = { ...(this.#known ?? read(this.#file))!, secret_key: secretKey };
     write(this.#stagedFile, next);
-    return this.#proxied(next);
+    return this.#placed(next);
   }
 
   /** Returns credentials that were staged and never activated. */
   staged(): Credentials | undefined {
     const staged = read(this.#stagedFile);
-    return staged && this.#proxied(staged);
+    return staged && this.#placed(staged);
   }
 
   take(credentials: Credentials): void {
-    const kept = { ...credentials, proxy: read(this.#file)?.proxy };
+    const own = read(this.#file);
+    const kept = {
+      ...credentials,
+      // Those of the address in use, and of this run, are not what was enrolled.
+      ...(own && { manager: own.manager, pin: own.pin }),
+      proxy: own?.proxy,
+    };
     write(this.#file, kept);
     this.#known = kept;
     this.discard();
@@ -74,8 +94,22 @@ export class CredentialStore {
     rmSync(this.#stagedFile, { force: true });
   }
 
-  #proxied(keys: Credentials): Credentials {
-    return this.#proxy === '' ? keys : { ...keys, proxy: this.#proxy };
+  #placed(keys: Credentials): Credentials {
+    const { url, pin } = this.#addressesOf(keys).current;
+    return {
+      ...keys,
+      manager: url,
+      pin,
+      ...(this.#proxy !== '' && { proxy: this.#proxy }),
+    };
+  }
+
+  #addressesOf({ manager, pin }: Credentials): Addresses {
+    if (this.#addresses === undefined) {
+      this.#addresses = new Addresses({ url: manager, pin });
+      this.#addresses.tell(this.#told);
+    }
+    return this.#addresses;
   }
 }
 

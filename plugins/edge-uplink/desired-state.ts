@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { type Logger, messageOf } from 'svc/sdk';
-import { readText, writeText } from 'svc/tunnel';
+import { isAddress, type ManagerAddress, mostAddresses, readText, writeText } from 'svc/tunnel';
 
 import { errors } from './errors.ts';
 
@@ -13,6 +13,7 @@ export interface Wish {
 interface State {
   readonly hash: string | undefined;
   readonly plugins: ReadonlyMap<string, Wish>;
+  readonly managers: readonly ManagerAddress[];
 }
 
 const maxPlugins = 64;
@@ -33,6 +34,11 @@ export class DesiredState {
     return this.#state.hash;
   }
 
+  /** Addresses of the manager as it has told them. */
+  get managers(): readonly ManagerAddress[] {
+    return this.#state.managers;
+  }
+
   of(name: string): Wish | undefined {
     return this.#state.plugins.get(name);
   }
@@ -47,7 +53,7 @@ export class DesiredState {
     );
     writeText(
       this.#file,
-      JSON.stringify({ hash: next.hash, plugins: Object.fromEntries(next.plugins) }, undefined, 2),
+      JSON.stringify({ ...next, plugins: Object.fromEntries(next.plugins) }, undefined, 2),
     );
     this.#state = next;
     return changed;
@@ -55,7 +61,11 @@ export class DesiredState {
 }
 
 function readState(params: unknown): State {
-  const { hash, plugins } = (params ?? {}) as { hash?: unknown; plugins?: unknown };
+  const {
+    hash,
+    plugins,
+    managers = [],
+  } = (params ?? {}) as { hash?: unknown; plugins?: unknown; managers?: unknown };
   if (
     typeof hash !== 'string' ||
     !/^[0-9a-f]{64}$/.test(hash) ||
@@ -73,8 +83,12 @@ function readState(params: unknown): State {
   ) {
     throw errors.config_plugins({ maxPlugins });
   }
+  if (!Array.isArray(managers) || managers.length > mostAddresses || !managers.every(isAddress)) {
+    throw errors.config_managers({ most: mostAddresses });
+  }
   return {
     hash,
+    managers: managers.map(({ url, pin }) => ({ url, ...(pin !== undefined && { pin }) })),
     plugins: new Map(
       entries.map(([name, wish]) => [
         name,
@@ -88,7 +102,10 @@ function recall(file: string, log: Logger): State {
   const text = readText(file);
   try {
     if (text !== undefined) {
-      return readState(JSON.parse(text));
+      const kept = JSON.parse(text) as { managers?: unknown };
+      const state = readState(kept);
+      // An earlier version kept no addresses, so the manager is to send all of it again.
+      return kept.managers === undefined ? { ...state, hash: undefined } : state;
     }
   } catch (error) {
     log.warn(
@@ -96,5 +113,5 @@ function recall(file: string, log: Logger): State {
       'desired plugin state on disk is damaged; the manager will resend it',
     );
   }
-  return { hash: undefined, plugins: new Map() };
+  return { hash: undefined, plugins: new Map(), managers: [] };
 }

@@ -10,6 +10,10 @@ export const errors = defineErrors('edge-uplink', {
     'invalid_argument',
     'config_apply takes at most {maxPlugins} plugins, each with "enabled" and "spec".',
   ],
+  config_managers: [
+    'invalid_argument',
+    'config_apply takes at most {most} managers, each with a "url" of http or https without a password and, if pinned, a "pin" of the form sha256/….',
+  ],
   spec: ['invalid_argument', 'The spec of {name} is invalid: {instancePath} {cause}'],
   no_secret_key: ['invalid_argument', 'rotate_secret needs a secret_key.'],
   secret_not_proved: [

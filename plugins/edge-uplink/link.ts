@@ -10,6 +10,7 @@ import {
   type IdempotencyJournal,
   isRefusal,
   reconnects,
+  type SessionEnd,
   type Sweeper,
   type TunnelHandlers,
   type TunnelSession,
@@ -44,6 +45,13 @@ const notEnrolledMs = 5_000;
 const notEnrolled =
   'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
 const probeMs = 20_000;
+/** Time for a manager with several addresses to answer at one of them. */
+const severalDialMs = 5_000;
+/** Pings to such a manager, which is left for its next address after two without an answer. */
+const severalPingMs = 4_000;
+const severalMissed = 2;
+/** As often as to any other: with many edges, pings would cost more than the seconds are worth. */
+const usualPingMs = 20_000;
 /**
  * Time to wait for the tunnel, for whatever goes through it; a fleet that lost its manager must not
  * come back with one more connection per edge.
@@ -83,6 +91,7 @@ export class Link {
   async run(signal: AbortSignal): Promise<void> {
     const { random, log, credentials } = this.#parts;
     const waitAfter = reconnects(random);
+    this.follow();
     await this.#pause.wait(settleMs);
     while (!signal.aborted) {
       const known = credentials.current();
@@ -99,12 +108,14 @@ export class Link {
           'tunnel ended',
         );
         this.problem = `tunnel ended: ${end.reason}`;
+        const others = this.#isOwn(end) ? undefined : credentials.addresses?.next(end.upMs);
         await this.#pause.wait(
-          signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs }),
+          signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs, others }),
         );
       } catch (error) {
         this.problem = messageOf(error);
-        const pause = waitAfter({ upMs: 0, error });
+        const others = credentials.addresses?.next();
+        const pause = waitAfter({ upMs: 0, error, others });
         log.warn(
           { event: 'uplink.connect_failed', cause: this.problem, retry_in_ms: Math.round(pause) },
           'failed to connect to the manager; retrying',
@@ -125,6 +136,18 @@ export class Link {
     } finally {
       transport.close(closeCode.normal, 'proved');
     }
+  }
+
+  /** Takes the manager's addresses as the desired state has them. */
+  follow(): void {
+    const { credentials, desired, log } = this.#parts;
+    for (const { url } of credentials.follow(desired.managers)) {
+      log.warn(
+        { event: 'uplink.address_refused', url },
+        'the manager told an address that is less safe than the one of the enrolment: without TLS, or without a pin; it is not used',
+      );
+    }
+    this.#watch();
   }
 
   /** Reconnects, because this edge no longer serves what it announced. */
@@ -164,10 +187,25 @@ export class Link {
     return session;
   }
 
+  /** Finds out in seconds that the manager is gone, when there is another address to turn to. */
+  #watch(): void {
+    if (this.#parts.credentials.addresses?.several === true) {
+      const spread = typeof this.#spreadMs === 'number' ? this.#spreadMs : 0;
+      const pingMs = Math.min(usualPingMs, Math.max(severalPingMs, spread));
+      this.session?.pingEvery(pingMs, severalMissed);
+    }
+  }
+
+  /** True for a tunnel that this edge closed to announce other capabilities. */
+  #isOwn({ code }: SessionEnd): boolean {
+    return code === closeCode.goingAway;
+  }
+
   async #serve(session: TunnelSession, signal: AbortSignal) {
     const leave = (): void => void session.close(closeCode.goingAway, 'the edge stops');
     this.#session = session;
     this.problem = undefined;
+    this.#watch();
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) {
       leave();
@@ -191,7 +229,15 @@ export class Link {
     { manager, tunnel_path, pin, ca, proxy }: Credentials,
     signal: AbortSignal,
   ): DialOptions {
-    return { url: belowManager(manager, tunnel_path).href, pin, ca, proxy, signal };
+    const several = this.#parts.credentials.addresses?.several === true;
+    return {
+      url: belowManager(manager, tunnel_path).href,
+      pin,
+      ca,
+      proxy,
+      signal,
+      ...(several && { timeoutMs: severalDialMs }),
+    };
   }
 
   #proving(

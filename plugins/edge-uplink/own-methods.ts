@@ -39,6 +39,7 @@ export const ownMethods = (parts: {
     mutating: true,
     async run(params) {
       const changed = parts.desired.apply(params);
+      parts.link.follow();
       parts.later('apply the configuration', () => parts.supervisor.reconcile(changed));
       return { hash: parts.desired.hash };
     },

@@ -57,6 +57,7 @@ export class Housekeeping {
     scope.interval('compare the own clock with its past', second, () => ownClock.look());
     scope.interval('count the edges', 5 * second, () => metrics.observe());
     every(5, 'refresh device bindings', () => deviceBindings.refresh());
+    every(5, 'tell edges where else the manager is', async () => this.#tellAddresses());
     every(60, 'retry what edges did not accept', () => this.#retry());
     every(3_600, 'purge old enrolments', () => enrolments.purge());
     scope.task(
@@ -87,6 +88,14 @@ export class Housekeeping {
     if ((await base.edgeTable.follow(id)) === undefined && record !== undefined) {
       await record.tunnel?.session.close();
       connection.presence.removed(record);
+    }
+  }
+
+  #tellAddresses(): void {
+    const { addresses, desired } = this.#parts.plugins;
+    if (addresses.refresh()) {
+      desired.forgetDefaults();
+      desired.settleAll();
     }
   }
 

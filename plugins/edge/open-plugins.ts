@@ -1,6 +1,7 @@
 import { type PluginContext, Plugins } from 'svc/sdk';
 
 import type { Base } from './base.ts';
+import { ManagerAddresses } from './plugins/addresses.ts';
 import { Catalogue } from './plugins/catalogue.ts';
 import { DesiredState } from './plugins/desired-state.ts';
 import { EdgePlugins, pluginRoutes } from './plugins/edge-plugins.ts';
@@ -14,10 +15,12 @@ export type EdgePluginRoom = ReturnType<typeof openPlugins>;
  */
 export function openPlugins(base: Base, presence: Presence, ctx: PluginContext) {
   const catalogue = new Catalogue(ctx.services.use(Plugins), base.log);
-  const desired = new DesiredState({ ...base, catalogue, presence });
+  const addresses = new ManagerAddresses(base.settings);
+  const desired = new DesiredState({ ...base, catalogue, addresses, presence });
   const health = new HealthRecords({ ...base, catalogue });
   return {
     catalogue,
+    addresses,
     desired,
     health,
     routes: pluginRoutes(new EdgePlugins({ ...base, catalogue, desired, health })),

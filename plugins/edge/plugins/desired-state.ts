@@ -5,11 +5,13 @@ import { type Ids, type Logger, messageOf } from 'svc/sdk';
 
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeRecord } from '../record/record.ts';
+import type { ManagerAddresses, Told } from './addresses.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface DesiredStateParts {
   readonly edgeTable: EdgeTable;
   readonly catalogue: Catalogue;
+  readonly addresses: Pick<ManagerAddresses, 'all'>;
   readonly presence: { readonly up: ReadonlySet<number> };
   readonly ids: Pick<Ids, 'uuid'>;
   readonly log: Logger;
@@ -34,10 +36,10 @@ export class DesiredState {
   }
 
   of(record: EdgeRecord): ConfigApply {
-    const { catalogue } = this.#parts;
+    const { catalogue, addresses } = this.#parts;
     return record.wishes === undefined
-      ? (this.#usual ??= configurationOf(catalogue, undefined))
-      : configurationOf(catalogue, record.wishes);
+      ? (this.#usual ??= configurationOf(catalogue, addresses.all(), undefined))
+      : configurationOf(catalogue, addresses.all(), record.wishes);
   }
 
   /** Sends the configuration to this edge if it has another one; returns at once. */
@@ -59,7 +61,7 @@ export class DesiredState {
     }
   }
 
-  /** Drops the defaults after a change of the catalogue. */
+  /** Drops the defaults after a change of the catalogue or of the manager's addresses. */
   forgetDefaults(): void {
     this.#usual = undefined;
   }
@@ -114,7 +116,11 @@ export class DesiredState {
   }
 }
 
-function configurationOf(catalogue: Catalogue, wishes: EdgeRecord['wishes']): ConfigApply {
+function configurationOf(
+  catalogue: Catalogue,
+  managers: Told,
+  wishes: EdgeRecord['wishes'],
+): ConfigApply {
   const plugins = Object.fromEntries(
     catalogue.all().map(({ name, default_enabled: usually }) => {
       const wish = wishes?.get(name);
@@ -127,5 +133,12 @@ function configurationOf(catalogue: Catalogue, wishes: EdgeRecord['wishes']): Co
       ];
     }),
   );
-  return { hash: createHash('sha256').update(JSON.stringify(plugins)).digest('hex'), plugins };
+  // Without further addresses the hash is that of the plugins alone, which agents of any age have.
+  const told = managers.length > 0 ? { managers } : {};
+  const named = managers.length > 0 ? [plugins, managers] : plugins;
+  return {
+    hash: createHash('sha256').update(JSON.stringify(named)).digest('hex'),
+    plugins,
+    ...told,
+  };
 }

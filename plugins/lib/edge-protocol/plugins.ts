@@ -64,6 +64,17 @@ export const ConfigApply = Type.Object({
     Type.Object({ enabled: Type.Boolean(), spec: Type.Record(Type.String(), Type.Unknown()) }),
     { maxProperties: 64 },
   ),
+  /** Addresses of the manager, for when the one in use fails; left out where there is only one. */
+  managers: Type.Optional(
+    Type.Array(
+      Type.Object({
+        url: Type.String({ maxLength: 300, examples: ['https://svc-2.example.org'] }),
+        /** `sha256/…` of the public key of its certificate. */
+        pin: Type.Optional(Type.String({ pattern: '^sha256/[A-Za-z0-9+/]{43}=$' })),
+      }),
+      { maxItems: 8 },
+    ),
+  ),
 });
 export type ConfigApply = Static<typeof ConfigApply>;
 

@@ -28,7 +28,7 @@ test('an agent whose manager vanished comes back within the time that its welcom
   const link = new Link({
     credentials: new CredentialStore(folder),
     machine: { uuid: '6f4d1f0a-0000-4000-8000-000000000001', bootId: 'boot' } as never,
-    desired: { hash: undefined } as never,
+    desired: { hash: undefined, managers: [] } as never,
     handlers: { caps: () => ['call:echo'] },
     journal: { run: unused, close: unused },
     sweeper: realSweeper(t),

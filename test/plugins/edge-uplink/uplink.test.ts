@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -418,4 +426,30 @@ test('a data folder that was copied to another machine gives that one an identit
     /in use by another svc edge/,
   );
   await edge.stop();
+});
+
+test('what an earlier version kept of the desired state is asked for again, since it lacks the addresses of the manager', async (t) => {
+  const dataDir = folder();
+  const manager = await startManager(t);
+  writeFileSync(join(dataDir, 'edge.json'), JSON.stringify(manager.credentials), { mode: 0o600 });
+  const kept = join(dataDir, 'plugins/edge-uplink/desired.json');
+  mkdirSync(dirname(kept), { recursive: true });
+  writeFileSync(kept, JSON.stringify({ hash, plugins: {} }));
+  const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
+  remove(t, dataDir);
+  const session = await manager.session();
+  assert.equal((manager.hellos[0]!.state as { config_hash?: string }).config_hash, undefined);
+  const apply = (managers: unknown, idempotencyKey: string) =>
+    session.call(
+      'config_apply',
+      { hash, plugins: {}, managers },
+      { timeoutMs: 20_000, idempotencyKey },
+    );
+  await assert.rejects(apply([{ url: 'https://u:p@other' }], 'm1'), /at most 8 managers/);
+  await apply([{ url: 'http://127.0.0.1:1' }], 'm2');
+  await edge.stop();
+  const again = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
+  await until('it came again', () => manager.hellos.length === 2);
+  assert.equal((manager.hellos[1]!.state as { config_hash?: string }).config_hash, hash);
+  await again.stop();
 });

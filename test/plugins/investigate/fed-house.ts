@@ -122,7 +122,7 @@ export async function fedHouse(
   };
   const devices = await introduce(house, told, folder);
   const keys = new KeyFile(folder, seed, told.manager);
-  const plane = new DataPlane(told.manager);
+  const plane = new DataPlane();
   t.after(() => plane.close());
   const fleet = [...devices.keys()].map((number) => {
     const { access_key: access, secret_key: secret } = keys.get(number)!;
@@ -149,7 +149,12 @@ export async function fedHouse(
         for (const { push } of telemetry
           .upTo(to)
           .filter(({ spans }) => traced || spans === undefined)) {
-          await pushByRequest(plane, push, authorization, false, over);
+          await pushByRequest(plane, push, {
+            manager: told.manager,
+            authorization,
+            cut: false,
+            signal: over,
+          });
         }
       }),
     );
@@ -186,9 +191,7 @@ export async function fedHouse(
       await pushByRequest(
         plane,
         { to: '/loki/api/v1/push', type: 'application/json', body },
-        authorization,
-        false,
-        over,
+        { manager: told.manager, authorization, cut: false, signal: over },
       );
     },
     drawTopology: () => drawTopology(house, application, devices),

@@ -1,10 +1,12 @@
 import { SvcError, timestamp } from 'svc/sdk';
-import type {
-  IdempotencyJournal,
-  InboundCall,
-  Outcome,
-  TunnelMethod,
-  TunnelSession,
+import {
+  type IdempotencyJournal,
+  type InboundCall,
+  isAddress,
+  type ManagerAddress,
+  type Outcome,
+  type TunnelMethod,
+  type TunnelSession,
 } from 'svc/tunnel';
 
 /** A simulated edge, as the manager asks it. */
@@ -13,7 +15,11 @@ export interface Asked {
   processes(top: number, sortBy: 'cpu' | 'mem'): object;
   processHistory(from: number, to: number): object;
   plugins(): readonly object[];
-  configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void;
+  configure(
+    hash: string,
+    plugins: Readonly<Record<string, { readonly enabled: boolean }>>,
+    managers: readonly ManagerAddress[],
+  ): void;
   /** Resolves once the new secret is proved and kept. */
   rotate(secretKey: string): Promise<void>;
   /** Delays some answers on purpose. */
@@ -59,8 +65,12 @@ export function answers(
     ['plugin_status', method((edge) => edge.plugins())],
     [
       'config_apply',
-      method((edge, { hash, plugins }) => {
-        edge.configure(String(hash), (plugins ?? {}) as Record<string, { enabled: boolean }>);
+      method((edge, { hash, plugins, managers }) => {
+        edge.configure(
+          String(hash),
+          (plugins ?? {}) as Record<string, { enabled: boolean }>,
+          Array.isArray(managers) ? managers.filter(isAddress) : [],
+        );
         return { hash };
       }, true),
     ],

@@ -10,8 +10,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 const mostConnections = 128;
 const wholeMs = 60_000;
 const mostAnswerBytes = 64 * 1024;
+const kept = { keepAlive: true, maxSockets: mostConnections, timeout: wholeMs };
 
 export interface Post {
+  readonly manager: URL;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | Uint8Array;
@@ -25,32 +27,25 @@ export interface Reply {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Requests to the manager over connections that are kept. */
+/** Requests to a manager over connections that are kept. */
 export class DataPlane {
-  readonly #manager: URL;
-  readonly #secure: boolean;
-  readonly #agent: HttpAgent;
+  readonly #plain = new HttpAgent(kept);
+  readonly #secure = new HttpsAgent(kept);
 
-  constructor(manager: URL) {
-    this.#manager = manager;
-    this.#secure = manager.protocol === 'https:';
-    const options = { keepAlive: true, maxSockets: mostConnections, timeout: wholeMs };
-    this.#agent = this.#secure ? new HttpsAgent(options) : new HttpAgent(options);
-  }
-
-  post({ path, headers, body, cut = false }: Post, signal?: AbortSignal): Promise<Reply> {
+  post({ manager, path, headers, body, cut = false }: Post, signal?: AbortSignal): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const { hostname, port, protocol } = this.#manager;
+      const { hostname, port, protocol } = manager;
+      const isSecure = protocol === 'https:';
       const to = {
         hostname: hostname.replaceAll(/[[\]]/g, ''),
-        port: port === '' ? (this.#secure ? 443 : 80) : port,
+        port: port === '' ? (isSecure ? 443 : 80) : port,
         protocol,
       };
       const options = {
         ...to,
         path,
         method: 'POST',
-        agent: this.#agent,
+        agent: isSecure ? this.#secure : this.#plain,
         timeout: wholeMs,
         ...(signal && { signal }),
         headers: {
@@ -59,7 +54,7 @@ export class DataPlane {
           'user-agent': 'svc-edge-sim',
         },
       };
-      const request: ClientRequest = (this.#secure ? httpsRequest : httpRequest)(
+      const request: ClientRequest = (isSecure ? httpsRequest : httpRequest)(
         options,
         (response) => void read(response).then(resolve, reject),
       );
@@ -76,7 +71,8 @@ export class DataPlane {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#plain.destroy();
+    this.#secure.destroy();
   }
 }
 

@@ -7,6 +7,8 @@ export interface Way {
   /** The tunnel, where the manager takes pushes through it. */
   readonly session: TunnelSession | undefined;
   readonly transport: MessageTransport | undefined;
+  /** Address of requests, where it does not. */
+  readonly manager: URL;
   readonly authorization: string;
   /** Breaks off on purpose. */
   readonly cut: boolean;
@@ -49,10 +51,10 @@ export class Deliveries {
     }
   }
 
-  #deliver(push: Push, { session, transport, authorization, cut }: Way): Promise<void> {
+  #deliver(push: Push, { session, transport, manager, authorization, cut }: Way): Promise<void> {
     const { plane, signal } = this.#shared;
     return session
       ? pushThrough(session, push, cut ? () => transport?.terminate() : undefined)
-      : pushByRequest(plane, push, authorization, cut, signal);
+      : pushByRequest(plane, push, { manager, authorization, cut, signal });
   }
 }

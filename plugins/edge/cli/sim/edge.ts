@@ -1,10 +1,13 @@
 import { isSvcError, messageOf } from 'svc/sdk';
 import {
+  Addresses,
+  belowManager,
   clientHandshake,
   closeCode,
   dial,
   type InboundCall,
   isRefusal,
+  type ManagerAddress,
   type MessageTransport,
   openSession,
   reconnects,
@@ -22,6 +25,7 @@ import type { Shared } from './shared.ts';
 import { type Parcel, Telemetry } from './telemetry.ts';
 
 const healthMs = 60_000;
+const severalDialMs = 5_000;
 const slowMs = { least: 2_000, most: 12_000 };
 const caps = [
   'call:config_apply',
@@ -48,6 +52,7 @@ export class SimulatedEdge implements Asked {
   readonly #deliveries: Deliveries;
   #configHash: string | undefined;
   #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
+  readonly #addresses: Addresses;
   #samples = 0;
   #toldHealthAt = 0;
   /** Unreported time before it connected, in milliseconds. */
@@ -56,6 +61,7 @@ export class SimulatedEdge implements Asked {
   constructor(shared: Shared, number: number) {
     this.#shared = shared;
     this.#deliveries = new Deliveries(shared);
+    this.#addresses = new Addresses({ url: shared.options.manager.href });
     this.host = hostOf(shared.options.seed, number);
     this.#random = seeded('life', shared.options.seed, number);
     this.#startedAt = shared.clock.now();
@@ -72,7 +78,8 @@ export class SimulatedEdge implements Asked {
       try {
         const keys = await this.#keys();
         const end = await this.#serve(keys);
-        wait = waitAfter({ ...end, spreadMs: this.#spreadMs });
+        const others = this.#addresses.next(end.upMs);
+        wait = waitAfter({ ...end, spreadMs: this.#spreadMs, others });
       } catch (error) {
         if (signal.aborted || error instanceof TokenRefused) {
           return;
@@ -83,7 +90,7 @@ export class SimulatedEdge implements Asked {
         wait =
           isSvcError(error) && error.retryAfterSeconds !== undefined
             ? error.retryAfterSeconds * 1_000 * (1 + this.#random())
-            : waitAfter({ upMs: 0, error });
+            : waitAfter({ upMs: 0, error, others: this.#addresses.next() });
       }
       await pause(wait);
     }
@@ -111,8 +118,14 @@ export class SimulatedEdge implements Asked {
     }));
   }
 
-  configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void {
+  configure(
+    hash: string,
+    plugins: Readonly<Record<string, { readonly enabled: boolean }>>,
+    managers: readonly ManagerAddress[],
+  ): void {
     this.#configHash = hash;
+    this.#addresses.tell(managers);
+    this.#watch();
     this.#plugins = new Map(Object.entries(plugins).map(([name, { enabled }]) => [name, enabled]));
     this.#toldHealthAt = 0;
     this.#tellHealth();
@@ -171,10 +184,10 @@ export class SimulatedEdge implements Asked {
   ): Promise<{ transport: MessageTransport; welcome: Welcome }> {
     const { options, signal, sweeper, ids, addressOf } = this.#shared;
     const transport = await dial({
-      url: new URL(keys.tunnel_path, options.manager).href,
+      url: belowManager(this.#addresses.current.url, keys.tunnel_path).href,
       signal,
       localAddress: addressOf(this.host.number),
-      timeoutMs: 30_000,
+      timeoutMs: this.#addresses.several ? severalDialMs : 30_000,
     });
     const welcome = await clientHandshake(transport, {
       sweeper,
@@ -214,6 +227,7 @@ export class SimulatedEdge implements Asked {
     tally.connected += 1;
     this.#transport = transport;
     this.#session = session;
+    this.#watch();
     this.#show(keys);
     sessions.set(session, this);
     let cancel = (): void => undefined;
@@ -233,6 +247,14 @@ export class SimulatedEdge implements Asked {
     tally.connected -= 1;
     tally.lost += signal.aborted ? 0 : 1;
     return end;
+  }
+
+  /** Pings as agents do that know several addresses. */
+  #watch(): void {
+    if (this.#addresses.several) {
+      const spread = typeof this.#spreadMs === 'number' ? this.#spreadMs : 0;
+      this.#session?.pingEvery(Math.min(20_000, Math.max(4_000, spread)), 2);
+    }
   }
 
   #show({ access_key: access, secret_key: secret }: HostKeys): void {
@@ -334,7 +356,13 @@ export class SimulatedEdge implements Asked {
     const session = this.#takesPushes ? this.#session : undefined;
     return this.#deliveries.send(
       push,
-      { session, transport: this.#transport, authorization: this.#authorization, cut },
+      {
+        session,
+        transport: this.#transport,
+        manager: new URL(this.#addresses.current.url),
+        authorization: this.#authorization,
+        cut,
+      },
       (taken) => {
         this.#samples += samples;
         taken.samples += samples;

@@ -28,7 +28,12 @@ async function enrol(
   };
   const body = Buffer.from(JSON.stringify(asked));
   const reply = await plane.post(
-    { path: '/internal/edge/enrol', headers: { 'content-type': 'application/json' }, body },
+    {
+      manager: options.manager,
+      path: '/internal/edge/enrol',
+      headers: { 'content-type': 'application/json' },
+      body,
+    },
     signal,
   );
   if (reply.status !== 200 && reply.status !== 201) {

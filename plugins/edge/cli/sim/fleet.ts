@@ -38,7 +38,7 @@ export function startFleet(
   const tally = new Tally();
   const sweeper = openSweeper(clock, (error) => (tally.problem = messageOf(error)));
   const timer = setInterval(() => sweeper.tick(), sweepMs);
-  const plane = new DataPlane(options.manager);
+  const plane = new DataPlane();
   const sessions = new Map<TunnelSession, Asked>();
   let refusal: string | undefined;
 

@@ -31,16 +31,24 @@ export async function pushThrough(
 export async function pushByRequest(
   plane: DataPlane,
   { to, type, encoding, body }: Push,
-  authorization: string,
-  cut: boolean,
-  signal: AbortSignal,
+  {
+    manager,
+    authorization,
+    cut,
+    signal,
+  }: {
+    readonly manager: URL;
+    readonly authorization: string;
+    readonly cut: boolean;
+    readonly signal: AbortSignal;
+  },
 ): Promise<void> {
   const headers = {
     'content-type': type,
     ...(encoding !== undefined && { 'content-encoding': encoding }),
     authorization,
   };
-  const { status, text } = await plane.post({ path: to, headers, body, cut }, signal);
+  const { status, text } = await plane.post({ manager, path: to, headers, body, cut }, signal);
   if (status < 200 || status > 299) {
     throw new SvcError(
       status === 429 ? 'rate_limited' : 'upstream_error',
