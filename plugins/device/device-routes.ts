@@ -119,12 +119,13 @@ export const searchRoutes = (found: FoundDevices): readonly RouteDeclaration[] =
     access: 'any',
     devices: 'narrowed',
     readsAsked: ['metricsdb'],
-    summary: 'Get the state of each device that a search finds, for maps of thousands',
+    summary:
+      'Get the state, or a figure, of each device that a search finds, for maps of thousands',
     query: CellsQuery,
     response: Cells,
     errors: ['unavailable'],
-    handle: ({ query: { search = '' }, principal, requireRead }) =>
-      found.cells({ principal, requireRead }, search),
+    handle: ({ query: { search = '', figure }, principal, requireRead }) =>
+      found.cells({ principal, requireRead }, search, figure),
   }),
 ];
 

@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import type { Devices } from './devices.ts';
 import type { Cells, FoundDevice, Groups, SearchQuery } from './schema.ts';
 import type { Measures, Values } from './measures.ts';
-import { figures } from './search-terms.ts';
+import { figures, metricOf } from './search-terms.ts';
 import type { Found, Search } from './search.ts';
 
 type Shown = Static<typeof FoundDevice>;
@@ -47,10 +47,8 @@ export class FoundDevices {
     const part = found.slice(from, from + limit);
     const shown = await this.#parts.devices.shownAll(part.map(({ known: { row } }) => row));
     const [values, alerts] = [await this.#figures(asker), await this.#alerts(asker)];
-    const figure = (name: (typeof shownFigures)[number], id: number): number | null => {
-      const value = values[name].get(id);
-      return value === undefined || !Number.isFinite(value) ? null : value;
-    };
+    const figure = (name: (typeof shownFigures)[number], id: number): number | null =>
+      finite(values[name].get(id));
     return {
       total: found.length,
       next: from + limit < found.length ? [from + limit] : undefined,
@@ -96,17 +94,25 @@ export class FoundDevices {
     };
   }
 
-  async cells(asker: Asker, search: string): Promise<Static<typeof Cells>> {
+  /** Each cell has its value of `figure`, if one is asked for. */
+  async cells(asker: Asker, search: string, figure?: string): Promise<Static<typeof Cells>> {
     const found = await this.#found(asker, search, 'name');
     const alerts = await this.#alerts(asker);
+    const values = figure === undefined ? undefined : await this.#valuesOf(asker, figure);
     return {
       total: found.length,
       cells: found.slice(0, mostCells).map(({ known: { id, name }, isOnline }) => ({
         id,
         name,
         state: isOnline ? stateOf(id, alerts) : 'offline',
+        ...(values && { value: finite(values.get(id)) }),
       })),
     };
+  }
+
+  async #valuesOf({ requireRead }: Asker, figure: string): Promise<Values> {
+    requireRead('metricsdb');
+    return await this.#parts.measures.of(metricOf(figure));
   }
 
   async #found(
@@ -151,6 +157,9 @@ export class FoundDevices {
     return { critical: asked[0]!, warning: asked[1]!, info: asked[2]! };
   }
 }
+
+const finite = (value: number | undefined): number | null =>
+  value === undefined || !Number.isFinite(value) ? null : value;
 
 function stateOf(
   id: number,

@@ -169,7 +169,17 @@ export const Groups = Type.Object({
   left_out: Type.Integer({ description: 'Number of groups beyond the first 500' }),
 });
 
-export const CellsQuery = Type.Object({ search: Type.Optional(Searched) });
+export const CellsQuery = Type.Object({
+  search: Type.Optional(Searched),
+  figure: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z_:][A-Za-z0-9_:]{0,199}$',
+      examples: ['cpu'],
+      description:
+        'Figure that each cell has as its value: cpu, memory, load, disk, swap, uptime, or the name of a metric',
+    }),
+  ),
+});
 
 export const Cells = Type.Object({
   total: Type.Integer(),
@@ -178,6 +188,9 @@ export const Cells = Type.Object({
       id: Type.Integer(),
       name: Type.String(),
       state: Type.Enum(['ok', 'warning', 'critical', 'offline']),
+      value: Type.Optional(
+        orNull(Type.Number({ description: 'The figure asked for; null: not measured' })),
+      ),
     }),
     { description: 'At most 20,000 devices, sorted by name' },
   ),

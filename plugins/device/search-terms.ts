@@ -27,6 +27,10 @@ export const figures: Readonly<Record<string, string>> = {
   uptime: 'node_uptime_seconds',
 };
 
+/** Returns the metric behind a short name, or the name itself. */
+export const metricOf = (name: string): string =>
+  Object.hasOwn(figures, name) ? figures[name]! : name;
+
 /** Columns by which devices are sorted. */
 export const sorts = [
   'name',
@@ -99,7 +103,7 @@ function figureTerm([, minus, name, op, number, unit = '']: RegExpExecArray): Te
   return {
     kind: 'figure',
     isNegated: minus === '-',
-    metric: Object.hasOwn(figures, name!) ? figures[name!]! : name!,
+    metric: metricOf(name!),
     op: op === '==' ? '=' : (op as Comparison),
     value: Number(number) * units[unit]!,
   };

@@ -118,6 +118,16 @@ test(
     await pressKey(page, 'Resize Queue', 'ArrowDown', 'ArrowDown');
     await said(page, 'Queue: column 1, row 1, 12 wide, 10 high');
 
+    // A link leads away from the draft, and back to it with its steps.
+    await page.getByRole('link', { name: 'Logs', exact: true }).press('Enter');
+    await page.getByText('Your changes to Night watch are not saved.').waitFor();
+    await page.getByRole('link', { name: 'Dashboards', exact: true }).press('Enter');
+    await assertClean(view, 'a draft that was left');
+    await page.getByRole('link', { name: 'Continue editing' }).press('Enter');
+    await page.getByRole('img', { name: /^Queue \(copy\)\./ }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).press('Enter');
+    await page.getByRole('button', { name: 'Redo' }).press('Enter');
+
     await page.getByRole('button', { name: 'Title and variables' }).press('Enter');
     await page.getByRole('button', { name: 'Add variable' }).press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('service');
@@ -198,6 +208,7 @@ test(
     await page.getByText(/is now at version 3, made by/).waitFor();
     await page.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByRole('heading', { name: 'Late watch' }).waitFor();
+    assert.equal(await page.getByText('has changes that you have not saved').count(), 0);
 
     await page.getByRole('button', { name: 'Versions' }).press('Enter');
     await page.getByRole('heading', { name: 'Changed: title Late watch' }).waitFor();

@@ -71,6 +71,13 @@ test(
       await page.getByRole('button', { name: 'Map' }).click();
       await page.getByRole('img', { name: /^3 devices/ }).waitFor();
       await assertClean(view, 'the map');
+      await page.getByLabel('Color by').selectOption('memory');
+      await page.getByRole('img', { name: /^3 devices by memory: .* %; 0 not measured/ }).waitFor();
+      await page.getByLabel('Other metric').fill('node_load5');
+      await page.getByLabel('Other metric').press('Enter');
+      await page.getByRole('img', { name: /^3 devices by node_load5/ }).waitFor();
+      await assertClean(view, 'the map by a metric');
+      assert.deepEqual(await faultsOf(page), []);
       await page.getByRole('button', { name: 'Groups' }).click();
       await page.getByRole('searchbox', { name: 'Tag' }).fill('env');
       await page.getByRole('link', { name: 'prod' }).waitFor();
@@ -81,6 +88,18 @@ test(
     const view = await house.view(browser);
     const { page } = view;
     await page.goto(`${house.url}/ui/devices`);
+    await page.getByRole('row', { name: /mail.* last hour: [\d.]+ % to [\d.]+ %/ }).waitFor();
+    await page.getByText('Columns', { exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Load, 1 h').check();
+    await page.getByLabel('Last seen').uncheck();
+    await page.getByRole('columnheader', { name: 'Last seen' }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('img', { name: /last hour: [\d.]+ to [\d.]+$/ })
+      .first()
+      .waitFor();
+    await assertClean(view, 'the columns');
+    assert.deepEqual(await faultsOf(page), []);
     for (const name of ['mail', 'shop-web']) {
       await page.getByRole('checkbox', { name }).focus();
       await page.keyboard.press('Space');
@@ -154,7 +173,7 @@ test(
 );
 
 test(
-  'people meet names of devices in legends and log lines, and the secret of an agent is rotated on its page',
+  'people meet names of devices in legends, and in lists of traces, and the secret of an agent is rotated on its page',
   { timeout: 240_000 },
   async (t) => {
     if (!browser) {
@@ -164,6 +183,12 @@ test(
     const { page } = view;
     await page.goto(`${house.url}/ui/explore?q=${encodeURIComponent('node_load1{device="mail"}')}`);
     await page.getByRole('cell', { name: /device="mail"/ }).waitFor();
+    await page.goto(`${house.url}/ui/traces`);
+    await page
+      .getByRole('row')
+      .getByText(/^(?:mail|shop-web|shop-db)/)
+      .first()
+      .waitFor();
     await page.goto(`${house.url}/ui/devices/1/agents`);
     await page.getByRole('button', { name: 'Rotate secret' }).first().click();
     await page.getByText('A connected agent has already received it').waitFor();

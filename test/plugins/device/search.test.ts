@@ -108,7 +108,7 @@ test('a search is sorted by any column, and what has no value is last', async (t
   );
 });
 
-test('groups have their health, and each device has a cell', async (t) => {
+test('groups have their health, and each device has a cell, with a figure if one is asked for', async (t) => {
   const { ask } = await threeHosts(t);
   const { body } = await ask('GET', '/devices/groups?by=tag:env');
   assert.deepEqual(body.groups, [
@@ -124,6 +124,21 @@ test('groups have their health, and each device has a cell', async (t) => {
       { id: 3, name: 'web-10', state: 'offline' },
     ],
   });
+  const valuesOf = async (figure: string): Promise<unknown> =>
+    (await ask('GET', `/devices/cells?figure=${figure}`)).body.cells.map(
+      ({ name, value }: Record<string, unknown>) => [name, value],
+    );
+  assert.deepEqual(await valuesOf('disk'), [
+    ['shop-db', 95],
+    ['web-9', null],
+    ['web-10', null],
+  ]);
+  assert.deepEqual(await valuesOf('node_load1'), [
+    ['shop-db', null],
+    ['web-9', 3],
+    ['web-10', null],
+  ]);
+  assert.equal((await ask('GET', '/devices/cells?figure=a%7Bb')).status, 400);
 });
 
 test('a search that cannot be read says where, and what can be written', async (t) => {

@@ -12,9 +12,10 @@ import { useAnnotations } from '../../kit/chart/annotations.tsx';
 import { SpanChoice, useSpan } from '../../kit/chart/span.tsx';
 import { say } from '../../text/words.ts';
 import { Heading, inPlace, Kiosk } from './heading.tsx';
-import { PanelView } from './panel.tsx';
-import { type Section, sectionsOf } from './rows.ts';
-import type { Panel, Rendered, Variable } from './shape.ts';
+import { PanelView } from './drawn/panel.tsx';
+import { type Section, sectionsOf } from './drawn/rows.ts';
+import type { Panel, Rendered, Variable } from './drawn/shape.ts';
+import { Unsaved } from './editor/unsaved.tsx';
 
 const everything = '$__all';
 const prefix = 'var-';
@@ -25,10 +26,10 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const { window } = useSpan();
   const mayWrite = useMay()('monitor:write');
   const isEdited = mayWrite && query.has('edit');
-  const [parts, setParts] = useState<typeof import('./editor.tsx')>();
+  const [parts, setParts] = useState<typeof import('./editor/editor.tsx')>();
   useEffect(() => {
     if (isEdited) {
-      void import('./editor.tsx').then((module) => setParts(() => module));
+      void import('./editor/editor.tsx').then((module) => setParts(() => module));
     }
   }, [isEdited]);
   if (!isEdited) {
@@ -68,9 +69,12 @@ function View({ uid, mayWrite, onEdit }: ViewProps) {
     return error === undefined ? (
       <Skeleton lines={10} />
     ) : error.status === 404 ? (
-      <Empty title={text.notFound}>
-        <a href={address(['dashboards'])}>{text.back}</a>
-      </Empty>
+      <>
+        <Unsaved of={uid} />
+        <Empty title={text.notFound}>
+          <a href={address(['dashboards'])}>{text.back}</a>
+        </Empty>
+      </>
     ) : (
       <Refused error={error} retry={reload} />
     );
@@ -80,6 +84,7 @@ function View({ uid, mayWrite, onEdit }: ViewProps) {
     <>
       <Kiosk />
       <Heading dashboard={value} mayWrite={mayWrite} onEdit={onEdit} onChanged={reload} />
+      <Unsaved of={uid} />
       <div class="filters">
         <SpanChoice />
         {value.variables.filter(isShown).map((variable) => (

@@ -11,7 +11,7 @@ import { freeUid } from '../../kit/chart/free-uid.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Head } from '../../kit/parts.tsx';
-import type { Rendered } from './shape.ts';
+import type { Rendered } from './drawn/shape.ts';
 
 /** Returns the address of this page with other parameters. */
 export function inPlace(changes: Readonly<Record<string, string | undefined>>): string {

@@ -13,6 +13,7 @@ import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { freeUid } from '../../kit/chart/free-uid.ts';
 import { DashboardPage } from './dashboard.tsx';
+import { Unsaved } from './editor/unsaved.tsx';
 
 interface Item {
   readonly uid: string;
@@ -45,6 +46,7 @@ function List() {
           </>
         )}
       </Head>
+      <Unsaved />
       <Table
         label={text.title}
         rows={dashboards.items}

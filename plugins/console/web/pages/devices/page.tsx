@@ -1,19 +1,17 @@
 import { useState } from 'preact/hooks';
 
 import { useList } from '../../client/data.ts';
-import { figure } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
 import { useMay } from '../../client/additions.ts';
 import { devices as text } from '../../text/english/watch/devices.ts';
 import { count } from '../../text/words.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Button, Empty, Fields, Head, Tabs } from '../../kit/parts.tsx';
-import { Share } from '../../kit/share.tsx';
-import { Mark, severityName, Tag, toneOf } from '../../kit/status.tsx';
-import { type Column, Table } from '../../kit/table.tsx';
-import { Time } from '../../kit/time.tsx';
+import { Tag } from '../../kit/status.tsx';
+import { Table } from '../../kit/table.tsx';
 import { AddHost } from '../overview/checklist.tsx';
 import { BulkActions } from './bulk.tsx';
+import { ColumnChoice, useColumns } from './columns.tsx';
 import { DevicePage } from './device.tsx';
 import { Fleet } from './fleet.tsx';
 import type { FoundDevice } from './found.ts';
@@ -79,7 +77,10 @@ function List() {
           </Tag>
         ))}
       </div>
-      <Help />
+      <div class="further-row">
+        <Help />
+        {view === 'list' && <ColumnChoice />}
+      </div>
       {view === 'groups' ? (
         <Groups search={search} />
       ) : view === 'map' ? (
@@ -110,6 +111,7 @@ const Help = () => (
 
 function Found({ search }: { readonly search: string }) {
   const [sort, setSort] = useParam('sort', 'name');
+  const columns = useColumns();
   const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
   const may = useMay();
   const list = useList<FoundDevice>('/devices/search', {
@@ -136,118 +138,32 @@ function Found({ search }: { readonly search: string }) {
           </Button>
         </div>
       )}
-      <Table
-        label={text.title}
-        rows={list.items}
-        asked={list}
-        total={list.total}
-        more={list.more}
-        columns={columns}
-        keyOf={({ id }) => id}
-        hrefOf={({ id }) => address(['devices', id])}
-        sorted={sort}
-        onSort={setSort}
-        choice={
-          mayChange
-            ? { chosen, onChoose: setChosen, nameOf: ({ display_name: name }) => name }
-            : undefined
-        }
-        empty={
-          search === '' ? (
-            <Empty title={text.empty}>{text.emptyNote}</Empty>
-          ) : (
-            <Empty title={text.none} />
-          )
-        }
-      />
+      <div class="wide-rows">
+        <Table
+          label={text.title}
+          rows={list.items}
+          asked={list}
+          total={list.total}
+          more={list.more}
+          columns={columns}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => address(['devices', id])}
+          sorted={sort}
+          onSort={setSort}
+          choice={
+            mayChange
+              ? { chosen, onChoose: setChosen, nameOf: ({ display_name: name }) => name }
+              : undefined
+          }
+          empty={
+            search === '' ? (
+              <Empty title={text.empty}>{text.emptyNote}</Empty>
+            ) : (
+              <Empty title={text.none} />
+            )
+          }
+        />
+      </div>
     </>
   );
 }
-
-const columns: readonly Column<FoundDevice>[] = [
-  {
-    head: text.name,
-    sort: 'name',
-    cell: ({ online, severity, display_name: name }) => (
-      <span class="status">
-        <Mark
-          tone={!online ? 'muted' : severity === null ? 'ok' : toneOf(severity, 'open')}
-          label={!online ? text.offline : severity === null ? text.online : severityName(severity)}
-        />
-        <span class="cut">{name}</span>
-      </span>
-    ),
-  },
-  {
-    head: text.cpu,
-    sort: 'cpu',
-    width: '72px',
-    numeric: true,
-    cell: ({ cpu }) => <Share value={cpu ?? undefined} />,
-  },
-  {
-    head: text.memory,
-    sort: 'memory',
-    width: '84px',
-    numeric: true,
-    cell: ({ memory }) => <Share value={memory ?? undefined} />,
-  },
-  {
-    head: text.disk,
-    sort: 'disk',
-    width: '72px',
-    numeric: true,
-    rank: 2,
-    cell: ({ disk }) => <Share value={disk ?? undefined} />,
-  },
-  {
-    head: text.load,
-    sort: 'load',
-    width: '64px',
-    numeric: true,
-    rank: 1,
-    cell: ({ load }) => figure(load ?? undefined),
-  },
-  {
-    head: text.alerts,
-    sort: 'incidents',
-    width: '68px',
-    numeric: true,
-    rank: 2,
-    cell: ({ firing, severity }) =>
-      firing > 0 && <span class={severity === 'critical' ? 'critical' : 'warning'}>{firing}</span>,
-  },
-  {
-    head: text.address,
-    sort: 'address',
-    width: '112px',
-    rank: 1,
-    cell: ({ ip_address: ip }) => <span class="soft">{ip ?? '–'}</span>,
-  },
-  {
-    head: text.system,
-    sort: 'os',
-    width: '120px',
-    rank: 1,
-    cell: ({ os, os_version: version }) => (
-      <span class="soft cut">{[os, version].filter(Boolean).join(' ')}</span>
-    ),
-  },
-  {
-    head: text.roles,
-    width: '14%',
-    rank: 1,
-    cell: ({ roles, tags }) => (
-      <span class="cut soft">
-        {[...roles, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)].join('  ')}
-      </span>
-    ),
-  },
-  {
-    head: text.seen,
-    sort: 'seen',
-    width: '96px',
-    rank: 2,
-    cell: ({ last_seen_at: at }) => <Time at={at} />,
-  },
-];

@@ -6,9 +6,9 @@ import { shared as text } from '../../text/english/watch/shared.ts';
 import { say } from '../../text/words.ts';
 import { fullMoment } from '../../text/format.ts';
 import { Button, Empty, Head, Skeleton } from '../../kit/parts.tsx';
-import { PanelView } from '../dashboards/panel.tsx';
-import { sectionsOf } from '../dashboards/rows.ts';
-import type { Panel } from '../dashboards/shape.ts';
+import { PanelView } from '../dashboards/drawn/panel.tsx';
+import { sectionsOf } from '../dashboards/drawn/rows.ts';
+import type { Panel } from '../dashboards/drawn/shape.ts';
 
 interface Shared {
   readonly title: string;

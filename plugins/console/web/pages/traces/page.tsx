@@ -1,6 +1,7 @@
 import { useData } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
+import { nameOfDevice, useNames } from '../../client/names.ts';
 import { traces as text } from '../../text/english/watch/traces.ts';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
@@ -16,6 +17,14 @@ interface Found {
   readonly rootTraceName: string;
   readonly startTimeUnixNano: string;
   readonly durationMs?: number;
+  readonly spanSets?: readonly {
+    readonly spans: readonly {
+      readonly attributes?: readonly {
+        readonly key: string;
+        readonly value: { readonly stringValue?: string };
+      }[];
+    }[];
+  }[];
 }
 
 /** `/ui/traces`, and `/ui/traces/<id>` for one. */
@@ -31,11 +40,18 @@ function Search() {
   const { from, to } = 'last' in window ? bounds() : window;
   // Both to the same side: a week stays a week, and more than that is refused.
   const minute = (at: number): string => String(Math.ceil(at / 60) * 60);
-  const query = { q, start: minute(from), end: minute(to), limit: '100' };
+  const query = {
+    q: withDevices(q),
+    start: minute(from),
+    end: minute(to),
+    limit: '100',
+    spss: '20',
+  };
   const { value, error } = useData<{ traces: readonly Found[] }>('/traces/search', {
     query,
     every: every(30_000),
   });
+  useNames((value?.traces ?? []).flatMap(devicesOf).map((id) => ({ device_id: id })));
   const service = serviceIn(q);
   const isWrong = error !== undefined && !error.isSilence;
   return (
@@ -66,6 +82,36 @@ function Search() {
   );
 }
 
+/**
+ * Asks for the devices of the spans, too. Hints come last in a query, and one with them stays as it is.
+ */
+const withDevices = (q: string): string =>
+  /\bwith\s*\([^)]*\)\s*$/.test(q) ? q : `${q} | select(resource.device_id)`;
+
+/** Returns the ids of the devices on which matching spans ran, each once. */
+const devicesOf = ({ spanSets = [] }: Found): readonly string[] => [
+  ...new Set(
+    spanSets.flatMap(({ spans }) =>
+      spans.flatMap(({ attributes = [] }) =>
+        attributes.flatMap(({ key, value }) =>
+          key === 'device_id' && value.stringValue !== undefined ? [value.stringValue] : [],
+        ),
+      ),
+    ),
+  ),
+];
+
+/** The first device by name; how many more there are stands behind it, and their names in the title. */
+function Devices({ ids }: { readonly ids: readonly string[] }) {
+  const [first, ...others] = ids.map((id) => nameOfDevice(id) ?? id);
+  return (
+    <span class="status soft" title={[first, ...others].join(', ')}>
+      <span class="cut">{first}</span>
+      {others.length > 0 && <span>+{others.length}</span>}
+    </span>
+  );
+}
+
 const columns: readonly Column<Found>[] = [
   { head: text.name, cell: ({ rootTraceName: name }) => <span class="cut">{name}</span> },
   {
@@ -73,6 +119,12 @@ const columns: readonly Column<Found>[] = [
     width: '22%',
     rank: 2,
     cell: ({ rootServiceName: name }) => <span class="cut soft">{name}</span>,
+  },
+  {
+    head: text.devices,
+    width: '24%',
+    rank: 1,
+    cell: (found) => <Devices ids={devicesOf(found)} />,
   },
   {
     head: text.took,

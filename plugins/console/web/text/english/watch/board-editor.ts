@@ -24,6 +24,9 @@ export const editor = words('board-editor', {
   noneNote: 'Add a panel; it is drawn as soon as its query is there.',
   copyOf: '{title} (copy)',
   newRow: 'New row',
+  kept: 'Your changes to {title} are not saved. They are kept until you reload the console.',
+  unsaved: '{title} has changes that you have not saved.',
+  goOn: 'Continue editing',
 });
 
 export const boardSettings = words('board-settings', {

@@ -5,6 +5,7 @@ export const traces = words('traces', {
   query: 'TraceQL query',
   name: 'Trace',
   service: 'Service',
+  devices: 'Devices',
   took: 'Duration',
   at: 'Started',
   none: 'No matching traces',

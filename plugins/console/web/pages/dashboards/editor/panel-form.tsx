@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-import { panelForm as text } from '../../text/english/watch/dashboards.ts';
-import { Dialog } from '../../kit/dialog.tsx';
-import { Field, Form, SelectField, TextField } from '../../kit/form.tsx';
-import { QueryInput } from '../../kit/query-field.tsx';
+import { panelForm as text } from '../../../text/english/watch/dashboards.ts';
+import { Dialog } from '../../../kit/dialog.tsx';
+import { Field, Form, SelectField, TextField } from '../../../kit/form.tsx';
+import { QueryInput } from '../../../kit/query-field.tsx';
 import type { DraftPanel } from './draft.ts';
 
 const types = [

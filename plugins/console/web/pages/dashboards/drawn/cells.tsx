@@ -1,4 +1,4 @@
-import { fullMoment } from '../../text/format.ts';
+import { fullMoment } from '../../../text/format.ts';
 import { type MatrixSeries, type Panel, shownAs } from './shape.ts';
 import { written } from './unit.ts';
 

@@ -1,4 +1,4 @@
-import type { Panel } from './shape.ts';
+import type { Panel } from '../drawn/shape.ts';
 
 type Position = Panel['position'];
 

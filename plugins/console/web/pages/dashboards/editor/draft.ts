@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
-import { api, type ApiError, type Query } from '../../client/api.ts';
-import { asApiError } from '../../client/data.ts';
-import type { Panel, Rendered } from './shape.ts';
+import { api, type ApiError, type Query } from '../../../client/api.ts';
+import { asApiError } from '../../../client/data.ts';
+import type { Panel, Rendered } from '../drawn/shape.ts';
 
 /** A panel that is being edited; fields that the editor does not know go along. */
 export interface DraftPanel extends Pick<
@@ -49,7 +49,7 @@ export interface Saved extends Draft {
 
 const mostSteps = 200;
 
-interface Steps {
+export interface Steps {
   readonly past: readonly Draft[];
   readonly now: Draft;
   readonly future: readonly Draft[];
@@ -58,8 +58,8 @@ interface Steps {
 }
 
 /** A draft with every change undone and made again. */
-export function useSteps(begin: Draft) {
-  const [steps, set] = useState<Steps>({ past: [], now: begin, future: [] });
+export function useSteps(begin: Draft, before?: Steps) {
+  const [steps, set] = useState<Steps>(before ?? { past: [], now: begin, future: [] });
   const change = useCallback((next: (draft: Draft) => Draft, by?: string): void => {
     set((steps) => {
       const { past, now, by: before } = steps;
@@ -95,6 +95,7 @@ export function useSteps(begin: Draft) {
     [],
   );
   return {
+    all: steps,
     draft: steps.now,
     change,
     undo,
@@ -112,9 +113,12 @@ export const sent = ({ title, variables, panels }: Draft) => ({
 });
 
 /** Loads what is edited, once: what others change meanwhile is noticed when it is saved. */
-export function useSaved(path: string) {
+export function useSaved(path: string | undefined) {
   const [found, setFound] = useState<{ value?: Saved; error?: ApiError }>({});
   useEffect(() => {
+    if (path === undefined) {
+      return;
+    }
     const round = new AbortController();
     api
       .get<Saved>(path, {}, round.signal)

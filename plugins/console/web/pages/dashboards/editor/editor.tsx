@@ -1,29 +1,22 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { api, type Query } from '../../client/api.ts';
-import { address, goTo, useParam } from '../../browser/location.ts';
-import { wear } from '../../browser/sheet.ts';
-import { editor as text } from '../../text/english/watch/board-editor.ts';
-import { panelForm } from '../../text/english/watch/dashboards.ts';
-import { say } from '../../text/words.ts';
-import { attempt, tell } from '../../kit/dialog.tsx';
-import { SpanChoice } from '../../kit/chart/span.tsx';
-import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
-import rules from '../../styles/board-editor.css' with { type: 'text' };
-import {
-  type Draft,
-  type DraftPanel,
-  type Saved,
-  sent,
-  usePreview,
-  useSaved,
-  useSteps,
-} from './draft.ts';
+import { api, type Query } from '../../../client/api.ts';
+import { address, goTo, useParam } from '../../../browser/location.ts';
+import { wear } from '../../../browser/sheet.ts';
+import { editor as text } from '../../../text/english/watch/board-editor.ts';
+import { panelForm } from '../../../text/english/watch/dashboards.ts';
+import { say } from '../../../text/words.ts';
+import { attempt, tell } from '../../../kit/dialog.tsx';
+import { SpanChoice } from '../../../kit/chart/span.tsx';
+import { Button, Empty, Head, Refused, Skeleton } from '../../../kit/parts.tsx';
+import rules from '../../../styles/board-editor.css' with { type: 'text' };
+import { type Draft, type DraftPanel, sent, usePreview, useSaved, useSteps } from './draft.ts';
 import { firstGap } from './gap.ts';
+import { type KeptDraft, keepDraft, keptDraft } from './kept-drafts.ts';
 import { afterKey, columns, isSame, type Position, settled, type Step } from './layout.ts';
 import { PanelForm } from './panel-form.tsx';
 import { BoardSettings } from './board-settings.tsx';
-import type { Rendered } from './shape.ts';
+import type { Rendered } from '../drawn/shape.ts';
 import { Slot } from './slot.tsx';
 
 wear(rules);
@@ -34,21 +27,27 @@ interface EditorProps {
   readonly onDone: () => void;
 }
 
-/** Loads what is edited; a dashboard that does not exist yet begins with the title of the address. */
+/**
+ * Loads what is edited; a dashboard that does not exist yet begins with the title of the address, and
+ * a draft that was left goes on where it was.
+ */
 export function Editor({ uid, query, onDone }: EditorProps) {
   const [title] = useParam('title');
   const path = `/monitor/dashboards/${encodeURIComponent(uid)}`;
-  const { value, error } = useSaved(path);
+  const kept = useMemo(() => keptDraft(uid), [uid]);
+  const { value, error } = useSaved(kept === undefined ? path : undefined);
   const isNew = error?.status === 404 && title !== '';
-  const saved = isNew ? { uid, title, variables: [], panels: [], version: undefined } : value;
+  const saved =
+    kept?.saved ?? (isNew ? { uid, title, variables: [], panels: [], version: undefined } : value);
   if (saved === undefined) {
     return error === undefined ? <Skeleton lines={10} /> : <Refused error={error} />;
   }
-  return <Board saved={saved} query={query} path={path} onDone={onDone} />;
+  return <Board saved={saved} kept={kept} query={query} path={path} onDone={onDone} />;
 }
 
 interface BoardProps {
-  readonly saved: Omit<Saved, 'version'> & { readonly version: number | undefined };
+  readonly saved: KeptDraft['saved'];
+  readonly kept: KeptDraft | undefined;
   readonly query: Query;
   readonly path: string;
   readonly onDone: () => void;
@@ -60,22 +59,24 @@ let keys = 0;
 const freshKey = (): string => `panel ${(keys += 1)}`;
 
 /** A dashboard while it is edited: nothing is saved before the reader says so, and every step can be undone. */
-function Board({ saved, query, path, onDone }: BoardProps) {
-  const begin = useMemo<Draft>(
-    () => ({
-      title: saved.title,
-      variables: saved.variables,
-      panels: saved.panels.map((panel) => ({ ...panel, key: freshKey() })),
-    }),
-    [],
-  );
-  const steps = useSteps(begin);
+function Board({ saved, kept, query, path, onDone }: BoardProps) {
+  const begin = useMemo(() => kept?.begin ?? draftOf(saved), []);
+  const steps = useSteps(begin, kept?.steps);
   const { draft, change } = steps;
   const { value, error } = usePreview(saved.uid, draft, query);
   const [edited, setEdited] = useState<DraftPanel>();
   const [isSetting, setSetting] = useState(false);
   const [said, announce] = useState('');
-  useLeaving(draft !== begin);
+  const done = useKeeping({ saved, begin, steps: steps.all });
+  /** Leads to the dashboard, or, where there is none, to all of them. */
+  const leave = (exists: boolean): void => {
+    done();
+    if (exists) {
+      onDone();
+    } else {
+      goTo(address(['dashboards']));
+    }
+  };
   useUndoKeys(steps);
   const fixed = (value?.panels ?? []).filter(({ id }) => id === null);
   const hands = handsOf(
@@ -92,8 +93,8 @@ function Board({ saved, query, path, onDone }: BoardProps) {
           isNew={saved.version === undefined}
           onSettings={() => setSetting(true)}
           onAdd={(type, title) => setEdited(hands.fresh(type, title))}
-          onDiscard={onDone}
-          onSave={() => save(path, draft, saved.version, onDone)}
+          onDiscard={() => leave(saved.version !== undefined)}
+          onSave={() => save(path, draft, saved.version, leave)}
         />
       </Head>
       <div class="filters">
@@ -135,18 +136,29 @@ function Board({ saved, query, path, onDone }: BoardProps) {
   );
 }
 
+const draftOf = ({ title, variables, panels }: KeptDraft['saved']): Draft => ({
+  title,
+  variables,
+  panels: panels.map((panel) => ({ ...panel, key: freshKey() })),
+});
+
 /** Saves a draft in one step; a dashboard without panels is none. */
-function save(path: string, draft: Draft, version: number | undefined, onDone: () => void): void {
+function save(
+  path: string,
+  draft: Draft,
+  version: number | undefined,
+  onDone: (exists: boolean) => void,
+): void {
   void attempt(async () => {
     if (draft.panels.length === 0) {
       await api.delete(path);
       tell(text.deleted);
-      goTo(address(['dashboards']));
+      onDone(false);
       return;
     }
     await api.put(path, { ...sent(draft), ...(version !== undefined && { version }) });
     tell(text.saved);
-    onDone();
+    onDone(true);
   });
 }
 
@@ -253,9 +265,7 @@ const Tools = ({
     <Button icon="plus" onClick={() => onAdd('timeseries', '')}>
       {text.addPanel}
     </Button>
-    <Button onClick={isNew ? () => goTo(address(['dashboards'])) : onDiscard}>
-      {text.discard}
-    </Button>
+    <Button onClick={onDiscard}>{text.discard}</Button>
     <Button
       kind="primary"
       icon="check"
@@ -327,15 +337,25 @@ function placeFor(others: readonly Position[], like: Position): Position {
   return isFree ? beside : { ...like, y: lowest(others) };
 }
 
-/** Asks before the page is left with changes that are not saved. */
-function useLeaving(isDirty: boolean): void {
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    if (isDirty) {
-      addEventListener('beforeunload', ask);
-    }
-    return () => removeEventListener('beforeunload', ask);
-  }, [isDirty]);
+/**
+ * Keeps a changed draft while the reader follows a link, and says so. The function that it returns
+ * ends that: the draft is saved or discarded.
+ */
+function useKeeping(draft: KeptDraft): () => void {
+  const latest = useRef(draft);
+  latest.current = draft;
+  const { uid } = draft.saved;
+  const isDirty = draft.steps.now !== draft.begin;
+  useEffect(() => keepDraft(uid, isDirty ? draft : undefined), [draft.steps]);
+  useEffect(
+    () => () => {
+      if (keptDraft(uid) !== undefined) {
+        tell(say(text.kept, { title: latest.current.steps.now.title ?? uid }));
+      }
+    },
+    [],
+  );
+  return () => keepDraft(uid, undefined);
 }
 
 /** Undo and redo by their usual keys, except in a field, which has its own. */

@@ -1,14 +1,14 @@
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 
-import { editor as text } from '../../text/english/watch/board-editor.ts';
-import { say } from '../../text/words.ts';
-import { Button, Skeleton } from '../../kit/parts.tsx';
-import { Icon } from '../../kit/icon.tsx';
+import { editor as text } from '../../../text/english/watch/board-editor.ts';
+import { say } from '../../../text/words.ts';
+import { Button, Skeleton } from '../../../kit/parts.tsx';
+import { Icon } from '../../../kit/icon.tsx';
 import type { DraftPanel } from './draft.ts';
 import { columns, middle, type Position, type Step, stepped } from './layout.ts';
-import { PanelView, rowHeight } from './panel.tsx';
-import type { Panel } from './shape.ts';
+import { PanelView, rowHeight } from '../drawn/panel.tsx';
+import type { Panel } from '../drawn/shape.ts';
 
 interface SlotProps {
   readonly panel: DraftPanel;

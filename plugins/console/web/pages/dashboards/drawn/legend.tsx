@@ -1,6 +1,6 @@
-import type { Line, Plotted } from '../../kit/chart/plot.ts';
-import { calcs as headings, panel as text } from '../../text/english/watch/dashboards.ts';
-import { count } from '../../text/words.ts';
+import type { Line, Plotted } from '../../../kit/chart/plot.ts';
+import { calcs as headings, panel as text } from '../../../text/english/watch/dashboards.ts';
+import { count } from '../../../text/words.ts';
 
 const mostInList = 12;
 

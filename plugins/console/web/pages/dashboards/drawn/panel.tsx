@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { panel as text } from '../../text/english/watch/dashboards.ts';
-import { count } from '../../text/words.ts';
-import { Graph } from '../../kit/chart/chart.tsx';
-import { Markdown } from '../../kit/markdown.tsx';
-import { Button } from '../../kit/parts.tsx';
-import type { Mark, Plotted } from '../../kit/chart/plot.ts';
-import type { Axis } from '../../kit/chart/scale.ts';
-import { Time } from '../../kit/time.tsx';
-import { wear } from '../../browser/sheet.ts';
-import rules from '../../styles/panels.css' with { type: 'text' };
+import { panel as text } from '../../../text/english/watch/dashboards.ts';
+import { count } from '../../../text/words.ts';
+import { Graph } from '../../../kit/chart/chart.tsx';
+import { Markdown } from '../../../kit/markdown.tsx';
+import { Button } from '../../../kit/parts.tsx';
+import type { Mark, Plotted } from '../../../kit/chart/plot.ts';
+import type { Axis } from '../../../kit/chart/scale.ts';
+import { Time } from '../../../kit/time.tsx';
+import { wear } from '../../../browser/sheet.ts';
+import rules from '../../../styles/panels.css' with { type: 'text' };
 import { Heatmap, Timeline } from './cells.tsx';
 import { Bars, Gauges, Pie, Stats } from './figures.tsx';
 import { PanelLegend } from './legend.tsx';

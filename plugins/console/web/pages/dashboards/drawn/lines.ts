@@ -1,4 +1,4 @@
-import type { Line, Look, Plotted } from '../../kit/chart/plot.ts';
+import type { Line, Look, Plotted } from '../../../kit/chart/plot.ts';
 import type { Display, MatrixSeries, Settings } from './shape.ts';
 
 const dashes = { solid: undefined, dash: [6, 4], dot: [2, 3] } as const;

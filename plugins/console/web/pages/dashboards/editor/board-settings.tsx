@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-import { boardSettings as text } from '../../text/english/watch/board-editor.ts';
-import { Dialog } from '../../kit/dialog.tsx';
-import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
-import { Button } from '../../kit/parts.tsx';
+import { boardSettings as text } from '../../../text/english/watch/board-editor.ts';
+import { Dialog } from '../../../kit/dialog.tsx';
+import { CheckField, Form, SelectField, TextField } from '../../../kit/form.tsx';
+import { Button } from '../../../kit/parts.tsx';
 import type { Draft, DraftVariable } from './draft.ts';
 
 interface SettingsProps {

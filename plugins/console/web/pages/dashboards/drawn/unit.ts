@@ -1,5 +1,5 @@
-import { unitSymbols } from '../../text/english/watch/dashboards.ts';
-import { duration, figure, fullMoment } from '../../text/format.ts';
+import { unitSymbols } from '../../../text/english/watch/dashboards.ts';
+import { duration, figure, fullMoment } from '../../../text/format.ts';
 
 const durations: Readonly<Record<string, number>> = {
   nanoseconds: 1e-9,
