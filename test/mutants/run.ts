@@ -18,7 +18,7 @@ import { type Fault, faults } from './faults.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const deadlineMs = 15 * 60_000;
 
-type Finding = 'found' | 'NOT FOUND' | 'cannot be planted';
+type Finding = 'found' | 'NOT FOUND' | 'out of time' | 'cannot be planted';
 
 function main(parts: readonly string[]): number {
   const chosen = faults.filter(
@@ -75,7 +75,7 @@ function tried({ file, find, put, tests }: Fault, copy: string): Finding {
       stdio: 'ignore',
       timeout: deadlineMs,
     });
-    return status === 0 ? 'NOT FOUND' : 'found';
+    return status === null ? 'out of time' : status === 0 ? 'NOT FOUND' : 'found';
   } finally {
     writeFileSync(path, text);
   }
