@@ -54,6 +54,7 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('promises', 'Promises and limits'),
       doc('sizing', 'Sizing'),
+      doc('scale', 'Where one svc ends'),
       doc('investigation', 'How investigations work'),
       { name: 'security', title: 'Security', file: 'SECURITY.md' },
     ],
