@@ -10,6 +10,7 @@ import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot, placesOf, type RunningCore } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';
 import { isFull, waitForSpace } from './wait-for-space.ts';
+import type { Node } from './nodes/node.ts';
 import { watchFolders } from './watcher/watch.ts';
 
 /**
@@ -47,15 +48,37 @@ export async function serve(
       ((code, filename) =>
         /\bimport\s*\(/.test(code) ? undefined : cache.functionOf(code, filename)),
   });
-  return await runInForeground(
-    async () => {
-      const others = await standing;
-      const running = await bootWithSpace({
+  let node: Node | undefined;
+  const houses = {
+    boot: () =>
+      bootWithSpace({
         watch: watchFolders,
         ...options,
         bundler,
         agent: agentCommand(product.embedded !== undefined),
-      });
+        async node(base) {
+          const url = base.settings.get<string>('data.database_url');
+          if (url === '') {
+            return undefined;
+          }
+          node ??= await (await import('./nodes/node.ts')).Node.open(base, url, houses);
+          return await node.port();
+        },
+      }),
+    opened(house: RunningCore): void {
+      ready(house);
+      process.stderr.write(banner(product, house, Math.round(performance.now() - began)));
+      setTimeout(() => void endStart(cache), keepAfterMs).unref();
+    },
+    end(reason: string): never {
+      process.stderr.write(`svc: ${reason}\n`);
+      process.exit(1);
+    },
+  };
+  return await runInForeground(
+    async () => {
+      const others = await standing;
+      const running = await begin(houses, () => node);
       try {
         others();
       } catch (error) {
@@ -64,13 +87,33 @@ export async function serve(
       return running;
     },
     (running) => {
-      ready(running);
       // First, so that nothing that is only shown keeps a unit in "activating".
       tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
-      process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
-      setTimeout(() => void endStart(cache), keepAfterMs).unref();
+      if ('registry' in running) {
+        houses.opened(running);
+      }
     },
   );
+}
+
+/** Starts the house, or over Postgres a node, which has one or stands by. */
+async function begin(
+  { boot: start }: { readonly boot: () => Promise<RunningCore> },
+  found: () => Node | undefined,
+): Promise<RunningCore | Node> {
+  try {
+    const house = await start();
+    found()?.begin(house);
+    return found() ?? house;
+  } catch (error) {
+    const node = found();
+    if (node?.standsBy !== true) {
+      await node?.leave();
+      throw error;
+    }
+    node.begin(undefined);
+    return node;
+  }
 }
 
 /** Keeps what the engine has compiled, under the flags of the start, and then sets those of the time after it. */

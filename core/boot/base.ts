@@ -152,6 +152,7 @@ export function openHostParts(
   { settings, dataDir, logs, registry }: Base,
   { strike, dropped }: Accounts,
   takeDown: TakeDown,
+  assertOwner?: () => void,
 ): HostParts {
   const bus = new Bus<Generation>({
     subscriptions: () => registry.current.subscriptions,
@@ -167,7 +168,10 @@ export function openHostParts(
       (list) => void (reachable = parseAllowed(list)),
     ),
   );
-  const outbound = new Outbound(() => reachable);
+  const outbound = new Outbound(() => {
+    assertOwner?.();
+    return reachable;
+  });
   takeDown.add(() => outbound.close());
   return {
     bus,

@@ -14,6 +14,7 @@ import type { DiskLimits, Safeguard } from '../storage/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';
 import { forgetOldKeys } from './change-port.ts';
+import type { NodePort } from './node-port.ts';
 import {
   type Data,
   type Hosting,
@@ -59,9 +60,13 @@ export interface BootOptions {
   readonly agent?: readonly string[];
   /** Points of the program itself, besides those of core. */
   readonly points?: readonly PointDeclaration[];
+  /** Returns what this process may do as one of several nodes; undefined if it is the only one. */
+  readonly node?: (base: Base) => Promise<NodePort | undefined>;
 }
 
-export type Parts = Base & Data & Hosting & { readonly http: HttpServer };
+export type Parts = Base &
+  Data &
+  Hosting & { readonly http: HttpServer; readonly node: NodePort | undefined };
 
 /** Core and its plugins, serving. */
 export interface RunningCore {
@@ -91,6 +96,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     performance.mark('boot: host');
     await host.start();
     performance.mark('boot: plugins');
+    parts.node?.beforeListen();
     address.port = await http.listen(address.hostname, address.port);
     address.listening = true;
     performance.mark('boot: listen');
@@ -133,16 +139,17 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
   }
 }
 
-/** Returns where svc keeps its data and listens, as settings say; nothing is written. */
+/** Returns where svc keeps its data and listens, and all that settings say; nothing is written. */
 export function placesOf({ product, environment, sources }: BootOptions): {
   readonly dataDir: string;
   readonly address: ListenAddress;
+  readonly settings: Base['settings'];
 } {
   const { settings, dataDir } = bootSettings(product, environment, {
     schemas: ajvSchemas,
     ...(sources && { sources }),
   });
-  return { dataDir, address: listenAddress(settings.get<string>('http.addr')) };
+  return { dataDir, settings, address: listenAddress(settings.get<string>('http.addr')) };
 }
 
 /** Builds every part of core, each over those before it; no plugin is up yet and no port is open. */
@@ -155,11 +162,12 @@ async function build(options: BootOptions, takeDown: TakeDown) {
   );
   performance.mark('boot: settings and manifests');
   const sources = options.sources ?? pluginSources(product, base.dataDir);
-  const data = await openData(base, { ...options, sources }, takeDown);
+  const node = await options.node?.(base);
+  const data = await openData(base, { ...options, sources, node }, takeDown);
   performance.mark('boot: storage');
-  const hosting = openHost({ ...base, ...data, sources }, takeDown);
-  const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
-  const parts: Parts = { ...base, ...data, ...hosting, http };
+  const hosting = openHost({ ...base, ...data, sources, node }, takeDown);
+  const http = openHttp({ ...base, ...data, ...hosting, node, checkResponses }, takeDown);
+  const parts: Parts = { ...base, ...data, ...hosting, http, node };
   const address = listenAddress(base.settings.get<string>('http.addr'));
   const { watch, agent = [], points = [] } = options;
   publishCore({ ...parts, watch, address, agent, points });

@@ -35,6 +35,7 @@ import { type Base, healthOf, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
 import { errors } from './errors.ts';
+import type { NodePort } from './node-port.ts';
 import { firstTables } from './first-tables.ts';
 import { hostPorts } from './lent.ts';
 import { startThread } from './product-thread.ts';
@@ -54,11 +55,12 @@ interface DataOptions {
   readonly sources: PluginSources;
   readonly safeguard?: (dataDir: string, databaseUrl: string | undefined) => Safeguard;
   readonly disk?: DiskLimits;
+  readonly node?: NodePort | undefined;
 }
 
 export async function openData(
   base: Base,
-  { sources, safeguard, disk = {} }: DataOptions,
+  { sources, safeguard, disk = {}, node }: DataOptions,
   takeDown: TakeDown,
 ): Promise<Data> {
   const { product, clock, ids, settings, dataDir, logs } = base;
@@ -72,6 +74,7 @@ export async function openData(
     startWriter: (workerData) => startThread(product, writerEntry(), workerData),
     safeguard: safeguard?.(dataDir, databaseUrl === '' ? undefined : databaseUrl),
     databaseUrl,
+    tenure: node?.tenure,
     beginnings: () => firstTables(base, sources),
     disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
@@ -93,9 +96,13 @@ export interface Hosting extends HostParts {
   readonly strike: PluginHost['strike'];
 }
 
+interface OfNode {
+  readonly node: NodePort | undefined;
+}
+
 /** The host with everything that it lends to plugins; none of them is up yet. */
 export function openHost(
-  parts: Base & Data & { readonly sources: PluginSources },
+  parts: Base & Data & OfNode & { readonly sources: PluginSources },
   takeDown: TakeDown,
 ): Hosting {
   const { metrics } = parts;
@@ -103,7 +110,8 @@ export function openHost(
     metrics.core.pluginStrikes.add(1, { plugin: (thrownBy(error) ?? owner).pluginId });
     host.strike(owner, label, error);
   };
-  const shared = openHostParts(parts, { strike, dropped: metrics.core.eventsDropped }, takeDown);
+  const accounts = { strike, dropped: metrics.core.eventsDropped };
+  const shared = openHostParts(parts, accounts, takeDown, parts.node?.assertOwner);
   const threads = pluginThreads(parts);
   const host: PluginHost = new PluginHost(hostPorts({ ...parts, ...shared, threads }));
   takeDown.add(() => host.close());
@@ -112,7 +120,7 @@ export function openHost(
 
 /** The HTTP server; it does not listen yet. */
 export function openHttp(
-  parts: Base & Data & Hosting & { readonly checkResponses: boolean },
+  parts: Base & Data & Hosting & OfNode & { readonly checkResponses: boolean },
   takeDown: TakeDown,
 ): HttpServer {
   const {
@@ -127,6 +135,7 @@ export function openHttp(
     registry,
     host,
     strike,
+    node,
     checkResponses,
   } = parts;
   const http = new HttpServer({
@@ -143,6 +152,7 @@ export function openHttp(
     tls: tlsOptions(settings),
     strike,
     hideSecrets: redactText,
+    gate: node?.gate,
     absentTrail: () => absentProvider(host, AuditTrail.id),
     checkResponses,
     observe(route, status, ms, { requestId, method, plugin, traceparent }) {
@@ -181,7 +191,7 @@ function absentProvider(host: PluginHost, service: string): string | undefined {
   return down && `"${down.id}", which writes the audit log, is ${down.state}`;
 }
 
-interface Published extends Base, Data, Hosting {
+interface Published extends Base, Data, Hosting, OfNode {
   /** Watcher of folders; if absent, none is watched. */
   readonly watch: FolderWatcher['watch'] | undefined;
   readonly address: ListenAddress;
@@ -206,10 +216,14 @@ export function publishCore({
   address,
   agent,
   points,
+  node,
 }: Published): void {
   const health = healthOf({ registry, clock });
   const routes = coreRoutes({
-    readiness: () => readiness({ host, storage, health }),
+    readiness: async () => [
+      ...(await readiness({ host, storage, health })),
+      ...(node ? [node.readiness()] : []),
+    ],
     metrics: () => metrics.text(),
   });
   const services = [

@@ -5,7 +5,7 @@ import { errors } from './errors.ts';
 
 /** One part of the service and whether it can serve. */
 export interface Readiness {
-  readonly part: 'plugins' | 'storage' | 'disk' | 'process';
+  readonly part: 'plugins' | 'storage' | 'disk' | 'process' | 'node';
   readonly ok: boolean;
   readonly degraded?: boolean;
   readonly detail?: string;

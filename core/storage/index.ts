@@ -9,6 +9,7 @@ export { lossReport, lossSentence } from './disk/damaged-log.ts';
 export { syncPath, writeDurably } from './disk/durable.ts';
 export { keyFile, readKeys, writeKeys } from './keys.ts';
 export { DataLock } from './disk/lock.ts';
+export type { Tenure } from './engine/engine.ts';
 export type { Safeguard } from './migrations.ts';
 export { loadMigrations, type Migration, onlyAdds, scripts } from './migration-text.ts';
 export { onlyDeclared } from './sealed-columns.ts';

@@ -14,7 +14,7 @@ import {
 } from '../sdk/index.ts';
 import type { CoreTables } from './core-tables.ts';
 import { type DiskLimits, DiskGuard } from './disk/disk-guard.ts';
-import type { Engine, Place, ReaderLimits } from './engine/engine.ts';
+import type { Engine, Place, ReaderLimits, Tenure } from './engine/engine.ts';
 import { errors } from './errors.ts';
 import { type GroupLimits, Groups } from './groups.ts';
 import { KeyRing } from './keys.ts';
@@ -37,6 +37,8 @@ export interface StorageOptions {
   readonly log: Logger;
   /** URL of the Postgres that holds the data; default: a file in the data folder. */
   readonly databaseUrl?: string | undefined;
+  /** Right to write there, where it is kept. */
+  readonly tenure?: Tenure | undefined;
   /** Runs `sqlite/writer-worker.ts`. */
   readonly startWriter: (workerData: unknown) => Worker;
   readonly safeguard?: Safeguard | undefined;
@@ -161,12 +163,12 @@ async function openParts(
 async function placeOf(
   options: StorageOptions & Required<Pick<StorageOptions, 'beginnings'>>,
 ): Promise<Place> {
-  const { databaseUrl = '', nativeBinding, log } = options;
+  const { databaseUrl = '', nativeBinding, log, tenure } = options;
   if (databaseUrl === '') {
     return fileIn(options);
   }
   const { postgresAt } = await import('./postgres/database.ts');
-  return postgresAt({ url: databaseUrl, log, sqlite: { nativeBinding } });
+  return postgresAt({ url: databaseUrl, log, tenure, sqlite: { nativeBinding } });
 }
 
 /** The one database of the service, shared by the host and every plugin. */

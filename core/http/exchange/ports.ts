@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Generation, Registry } from '../../registry/index.ts';
 import type {
@@ -122,6 +123,8 @@ export interface HttpOptions {
   readonly tls?: TlsOptions | undefined;
   /** Public URL of this service; browsers' WebSockets must come from there. */
   readonly publicUrl?: string;
+  /** Answers a request in place of the routes, where it returns true. */
+  readonly gate?: ((req: IncomingMessage, res: ServerResponse) => boolean) | undefined;
   /** An error that was thrown on a plugin's account. */
   readonly strike: (owner: Generation, label: string, error: unknown) => void;
   /** Blanks what looks like a secret in error bodies and in what goes into the audit trail. */

@@ -49,6 +49,7 @@ export class HttpServer {
       (req, res) =>
         void (
           req.socket.writableEnded ||
+          front.gate?.(req, res) ||
           serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids)))
         ),
     );
@@ -119,6 +120,16 @@ export class HttpServer {
   /** Port for TLS. */
   get tlsPort(): number | undefined {
     return (this.#tls?.server.address() as { port: number } | null | undefined)?.port;
+  }
+
+  /** Ends all streams and sockets at once. */
+  cut(): void {
+    this.#front.longAnswers.forEach((answer) => answer.terminate());
+  }
+
+  /** Serves what arrives on a connection that somebody else has accepted. */
+  take(connection: Duplex): void {
+    this.#server.emit('connection', connection);
   }
 
   /**
@@ -203,6 +214,9 @@ function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: 
   res.shouldKeepAlive = false;
   res.assignSocket(req.socket);
   res.once('finish', () => socket.end());
+  if (front.gate?.(req, res)) {
+    return;
+  }
   const offered =
     req.headers['sec-websocket-protocol']?.split(',').map((protocol) => protocol.trim()) ?? [];
   const isWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';

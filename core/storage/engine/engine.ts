@@ -65,6 +65,12 @@ export interface Place {
   open(limits: EngineLimits): Promise<Engine>;
 }
 
+/** Right of this process to write where several could; a database that knows a later epoch refuses it. */
+export interface Tenure {
+  readonly node: string;
+  readonly epoch: number;
+}
+
 export interface EngineLimits {
   readonly reads?: ReaderLimits;
   /** A writer that owes an answer for longer is replaced; default 30 000. */

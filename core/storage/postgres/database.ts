@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 
 import type { Logger } from '../../sdk/index.ts';
-import type { Engine, EngineLimits, Place } from '../engine/engine.ts';
+import type { Engine, EngineLimits, Place, Tenure } from '../engine/engine.ts';
 import { connect, type ConnectOptions } from '../sqlite/connection.ts';
 import { type Address, addressOf } from './address.ts';
 import { errors } from './errors.ts';
@@ -23,6 +23,7 @@ interface PostgresOptions {
   readonly log: Logger;
   /** Options of the SQLite that knows the tables. */
   readonly sqlite: ConnectOptions;
+  readonly tenure?: Tenure | undefined;
 }
 
 /** Finds the database of an installation; throws a sentence for one that cannot be used. */
@@ -93,7 +94,7 @@ async function greet(client: Client, { place, database }: Address): Promise<void
 
 async function openEngine(
   way: Way,
-  { log, sqlite }: PostgresOptions,
+  { log, sqlite, tenure }: PostgresOptions,
   { reads, stallMs }: EngineLimits,
 ): Promise<Engine> {
   const connection = connect(':memory:', sqlite);
@@ -111,6 +112,7 @@ async function openEngine(
     log,
     greet: (client) => greet(client, way.address),
     stallMs,
+    tenure,
   });
   const close = async (): Promise<void> => {
     await writer.close();

@@ -62,6 +62,10 @@ export const errors = defineErrors('storage', {
     'unavailable',
     'Another svc process has been writing to the same database for {seconds} s: nothing was written. Try again.',
   ],
+  not_owner: [
+    'unavailable',
+    'This process may not write any more ({cause}): nothing was written. Send the request to the node that owns the data now.',
+  ],
   pg_late: [
     'unavailable',
     'Postgres needed more than {seconds} s for one statement and was told to stop.',

@@ -112,3 +112,13 @@ create or replace view svc_schema.sqlite_schema as
   select case when c.relkind = 'i' then 'index' when c.relkind = 'v' then 'view' else 'table' end, c.relname::text, coalesce(i.relname, c.relname)::text
   from pg_class as c left join pg_index as x on x.indexrelid = c.oid left join pg_class as i on i.oid = x.indrelid
   where c.relkind in ('r', 'i', 'v') and c.relnamespace = to_regnamespace('svc_schema');
+
+-- Begins each group of a svc that owns the data for an epoch. The lock keeps a successor, who changes the key, waiting until the group has ended,
+-- and lets the owner renew its lease meanwhile.
+create or replace function svc_schema.require_owner(who text, since bigint) returns void language plpgsql as $$ declare owner record; begin
+  perform from svc_schema.core_owner where epoch = since and node = who for key share;
+  if not found then
+    select * into owner from svc_schema.core_owner;
+    raise exception using errcode = 'SVC01', message = format('node %s owns the data since epoch %s, and this process did in epoch %s', owner.node, owner.epoch, since);
+  end if;
+end $$;

@@ -14,6 +14,9 @@ const broken: Readonly<Record<string, string>> = {
   P0001: 'SQLITE_CONSTRAINT_TRIGGER',
 };
 
+/** Code by which `require_owner` in functions.sql refuses. */
+const notOwner = 'SVC01';
+
 const isPosted = (error: unknown): error is DatabaseError & { code: string } =>
   error instanceof DatabaseError && typeof error.code === 'string';
 
@@ -28,6 +31,9 @@ export function asKnown(error: unknown): unknown {
   }
   const { code, message, constraint } = error;
   const cause = { cause: error };
+  if (code === notOwner) {
+    return errors.not_owner({ cause: message }, cause);
+  }
   const violated = broken[code];
   if (violated !== undefined) {
     const isKey = code === '23505' && constraint?.endsWith('_pkey') === true;

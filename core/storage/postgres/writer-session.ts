@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import type { Client, QueryResult } from 'pg';
 
 import { type Logger, messageOf } from '../../sdk/index.ts';
-import type { Step, Writer } from '../engine/engine.ts';
+import type { Step, Tenure, Writer } from '../engine/engine.ts';
 import { errors as storageErrors } from '../engine/errors.ts';
 import type { Outcome } from '../engine/engine.ts';
 import { errors } from './errors.ts';
@@ -21,6 +21,8 @@ interface SessionOptions {
   /** Throws for a database that cannot be written to. */
   readonly greet: (client: Client) => Promise<void>;
   readonly stallMs?: number | undefined;
+  /** Without it, no group is refused for another owner of the data. */
+  readonly tenure: Tenure | undefined;
 }
 
 /** Less than a write may take, so that it is told what it waited for. */
@@ -55,10 +57,11 @@ export class WriterSession implements Writer {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#stallMs = options.stallMs ?? 30_000;
-    const { schema } = options;
+    const { schema, tenure } = options;
+    const fence = tenure && `; select ${schema}.require_owner('${tenure.node}', ${tenure.epoch})`;
     this.#texts = {
       begin: () =>
-        `begin; select set_config('lock_timeout', '${turnSeconds}s', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true), set_config('statement_timeout', '0', true), set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true); select from ${schema}.core_turn for update`,
+        `begin; select set_config('lock_timeout', '${turnSeconds}s', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true), set_config('statement_timeout', '0', true), set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true); select from ${schema}.core_turn for update${fence ?? ''}`,
       save: (depth) => `savepoint unit${depth}`,
       release: (depth) => `release savepoint unit${depth}`,
       undo: (depth) => `rollback to savepoint unit${depth}; release savepoint unit${depth}`,

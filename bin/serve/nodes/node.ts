@@ -1,0 +1,292 @@
+import { existsSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Base } from '../../../core/boot/base.ts';
+import type { RunningCore } from '../../../core/boot/boot.ts';
+import type { NodePort } from '../../../core/boot/node-port.ts';
+import { type ListenAddress, listenAddress } from '../../../core/boot/parts.ts';
+import { type Logger, messageOf } from '../../../core/sdk/index.ts';
+import { DataLock, keyFile } from '../../../core/storage/index.ts';
+import { postgresAt } from '../../../core/storage/postgres/database.ts';
+import { Door } from './door.ts';
+import { errors } from './errors.ts';
+import { identityOf } from './identity.ts';
+import { Lease, type Owner } from './lease.ts';
+import { answerJson, pathOf, refuse } from './refusal.ts';
+import { NodeRows } from './rows.ts';
+
+const renewEveryMs = 2_000;
+/** Pause before a renewal that failed is tried again, and between two looks of a node that stands by. */
+const lookEveryMs = 500;
+/** Pause after a house that this node could not start. */
+const unfitMs = 30_000;
+const watchEveryMs = 250;
+
+interface NodeParts {
+  readonly id: string;
+  readonly dataDir: string;
+  readonly address: ListenAddress;
+  readonly log: Logger;
+  readonly rows: NodeRows;
+  readonly lease: Lease;
+  readonly existed: boolean;
+  readonly lock: () => DataLock;
+}
+
+interface Houses {
+  /** Starts the house, which asks for `port()`. */
+  readonly boot: () => Promise<RunningCore>;
+  readonly opened: (house: RunningCore) => void;
+  /** Ends the process at once: nothing that it holds in memory may be told any more. */
+  readonly end: (reason: string) => never;
+}
+
+/**
+ * One of several processes over one database. The owner of the data runs the house; any other stands by, and takes over once
+ * the owner's lease has ended.
+ */
+export class Node {
+  readonly #parts: NodeParts;
+  readonly #door: Door;
+  readonly #houses: Houses;
+  /** Ends the watch over the house, or the wait for one. */
+  readonly #stopping = new AbortController();
+  /** Ends the renewals, which last until the house is down. */
+  readonly #left = new AbortController();
+  #house: RunningCore | undefined;
+  #owner: Owner | undefined;
+  /** Why this node could not start the house when it was its turn. */
+  #unfit: string | undefined;
+  #unfitUntil = -Infinity;
+  #isCut = false;
+  #running: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
+
+  private constructor(parts: NodeParts, houses: Houses) {
+    this.#parts = parts;
+    this.#houses = houses;
+    this.#door = new Door((req, res) => this.#answer(req, res));
+  }
+
+  /** Opens a node over a database; whether it owns the data is not known yet. */
+  static async open(base: Base, databaseUrl: string, houses: Houses): Promise<Node> {
+    const { dataDir, settings, clock, ids, product, logs } = base;
+    const log = logs.logger('node');
+    const { existed } = await postgresAt({ url: databaseUrl, log, sqlite: {} });
+    const address = listenAddress(settings.get<string>('http.addr'));
+    const id = identityOf(dataDir, ids);
+    const url = settings.get<string>('http.public_url') || address.url;
+    const rows = new NodeRows(databaseUrl, { id, url, wire: '', version: product.version });
+    await rows.prepare();
+    const nativeBinding = product.embedded?.nativeBinding;
+    const lease = new Lease({ row: rows, clock });
+    const lock = (): DataLock =>
+      new DataLock(dataDir, { now: () => clock.now(), nativeBinding, address: address.url });
+    return new Node({ id, dataDir, address, log, rows, lease, existed, lock }, houses);
+  }
+
+  readonly host: Pick<RunningCore['host'], 'strike'> = {
+    strike: (...charge) => this.#house?.host.strike(...charge),
+  };
+
+  /** What the house may do; throws if another node owns the data. */
+  async port(): Promise<NodePort> {
+    const { lease, id } = this.#parts;
+    this.#owner = lease.epoch === undefined ? await lease.take() : undefined;
+    const { epoch } = lease;
+    if (epoch === undefined) {
+      throw errors.stands_by();
+    }
+    this.#renewing ??= this.#renew();
+    return {
+      tenure: { node: id, epoch },
+      assertOwner: () => {
+        if (!lease.isValid) {
+          throw errors.not_owner();
+        }
+      },
+      gate: (req, res) => this.#gate(req, res),
+      readiness: () => ({
+        part: 'node',
+        ok: lease.isValid,
+        detail: `owner in epoch ${epoch}, lease ${Math.max(0, Math.round(lease.leftMs / 1_000))} s`,
+      }),
+      beforeListen: () => this.#door.close(),
+    };
+  }
+
+  /** True if a start came to nothing because another node owns the data. */
+  get standsBy(): boolean {
+    return this.#owner !== undefined;
+  }
+
+  /** Goes on with the house that has been started, or stands by. */
+  begin(house: RunningCore | undefined): void {
+    const { dataDir, existed } = this.#parts;
+    if (house === undefined && existed && !existsSync(keyFile(dataDir))) {
+      throw errors.no_key({ file: keyFile(dataDir) });
+    }
+    this.#running = this.#run(house);
+  }
+
+  /** Gives the data away and ends, whether or not there is a house. */
+  async stop(reason: string): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    try {
+      await this.#house?.stop(reason);
+    } finally {
+      await this.leave();
+    }
+  }
+
+  /** Gives the data away, also after a start that failed. */
+  async leave(): Promise<void> {
+    const { rows } = this.#parts;
+    this.#left.abort();
+    await this.#renewing;
+    await this.#release();
+    this.#door.close();
+    await rows.close();
+  }
+
+  async #run(house: RunningCore | undefined): Promise<void> {
+    const { signal } = this.#stopping;
+    this.#house = house ?? (await this.#standBy());
+    if (this.#house !== undefined) {
+      this.#houses.opened(this.#house);
+    }
+    while (this.#house !== undefined && !signal.aborted) {
+      this.#watch(this.#house);
+      await pause(watchEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** An owner whose lease has lapsed is silent until it is confirmed. */
+  #watch(house: RunningCore): void {
+    const { lease, log } = this.#parts;
+    if (!lease.isValid && !this.#isCut) {
+      this.#isCut = true;
+      house.parts.http.cut();
+      log.error({ event: 'node.lapsed' }, errors.not_owner().message);
+    } else if (lease.isValid && this.#isCut) {
+      this.#isCut = false;
+      log.info({ event: 'node.confirmed' }, 'Postgres confirms that this node owns the data');
+    }
+  }
+
+  /** Renews the lease for as long as there is one. */
+  async #renew(): Promise<void> {
+    const { lease, log } = this.#parts;
+    const { signal } = this.#left;
+    let isTold = false;
+    while (!signal.aborted) {
+      let ms = renewEveryMs;
+      try {
+        if (lease.epoch !== undefined && !(await lease.renew())) {
+          this.#houses.end(
+            'another node has taken over the data, because this one did not renew its lease in time; ending without a further word. The service manager starts svc again, which then stands by',
+          );
+        }
+        isTold = false;
+      } catch (error) {
+        ms = lookEveryMs;
+        if (!isTold) {
+          isTold = true;
+          log.warn(
+            { event: 'node.not_renewed', cause: messageOf(error) },
+            'failed to renew the lease on the data; trying again',
+          );
+        }
+      }
+      await pause(ms, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #release(): Promise<void> {
+    const { lease, log } = this.#parts;
+    try {
+      await lease.release();
+    } catch (error) {
+      log.warn(
+        { event: 'node.not_released', cause: messageOf(error) },
+        'failed to hand the data over: another node takes over once the lease has ended',
+      );
+    }
+  }
+
+  /** Waits until the data is free and this node has started the house; undefined if it is to stop before. */
+  async #standBy(): Promise<RunningCore | undefined> {
+    const { address, log, lease } = this.#parts;
+    const { signal } = this.#stopping;
+    const lock = this.#parts.lock();
+    try {
+      await this.#door.open(address.hostname, address.port);
+      log.info({ event: 'node.standing_by' }, `${this.#said()}; standing by at ${address.url}`);
+      while (!signal.aborted && !(await this.#taken())) {
+        await pause(lookEveryMs, undefined, { signal }).catch(() => undefined);
+      }
+    } finally {
+      lock.release();
+    }
+    if (lease.epoch === undefined) {
+      return undefined;
+    }
+    log.info({ event: 'node.takes_over', epoch: lease.epoch }, 'taking over the data');
+    try {
+      const house = await this.#houses.boot();
+      this.#unfit = undefined;
+      return house;
+    } catch (error) {
+      await this.#giveBack(error);
+      return await this.#standBy();
+    }
+  }
+
+  /** Lets others try what this node could not. */
+  async #giveBack(error: unknown): Promise<void> {
+    const { log } = this.#parts;
+    const cause = messageOf(error);
+    this.#unfit = cause;
+    this.#door.close();
+    log.error({ event: 'node.unfit', cause }, `this node cannot take over: ${cause}`);
+    await this.#release();
+    this.#unfitUntil = performance.now() + unfitMs;
+  }
+
+  async #taken(): Promise<boolean> {
+    const { lease, log, rows } = this.#parts;
+    try {
+      const isRested = performance.now() >= this.#unfitUntil;
+      this.#owner = isRested ? await lease.take() : await rows.look();
+      return this.#owner === undefined;
+    } catch (error) {
+      log.warn({ event: 'node.not_seen', cause: messageOf(error) }, 'cannot see who owns the data');
+      return false;
+    }
+  }
+
+  #said(): string {
+    const { url, node } = this.#owner ?? { url: '', node: '' };
+    return url === '' ? `node ${node} owns the data` : `the node at ${url} owns the data`;
+  }
+
+  #gate(req: IncomingMessage, res: ServerResponse): boolean {
+    if (this.#parts.lease.isValid || pathOf(req) === '/healthz') {
+      return false;
+    }
+    refuse(req, res, errors.not_owner().message);
+    return true;
+  }
+
+  /** Answers while this node stands by. */
+  #answer(req: IncomingMessage, res: ServerResponse): void {
+    if (pathOf(req) === '/healthz') {
+      answerJson(req, res, { status: 200, body: { status: 'ok' } });
+    } else {
+      const why = this.#unfit === undefined ? '' : ` It could not take over itself: ${this.#unfit}`;
+      refuse(req, res, `This node stands by: ${this.#said()}.${why}`);
+    }
+  }
+}
