@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
 import type { RunOptions, RunResult } from 'svc/contracts/programs';
 import { messageOf } from 'svc/sdk';
@@ -21,6 +21,8 @@ export interface RunParts {
 }
 
 const maxErrorBytes = 8 * 1024;
+const usualPipes = ['pipe', 'pipe', 'pipe'] as const;
+const morePipes = ['pipe', 'pipe'] as const;
 /** A child of its own may hold the pipes open. */
 const lastWordsMs = 300;
 
@@ -37,9 +39,9 @@ export async function runOnce(parts: RunParts): Promise<RunResult> {
   const child = spawn(file, [...args], {
     cwd,
     env: { ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: [...usualPipes, ...(options.converse === undefined ? [] : morePipes)],
     detached: true,
-  });
+  }) as ChildProcessWithoutNullStreams;
   return await resultOf(child, parts, stops);
 }
 
@@ -81,8 +83,7 @@ function resultOf(
       // Remaining child processes.
       kill();
       setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
+        child.stdio.forEach((pipe) => pipe?.destroy());
       }, lastWordsMs).unref();
     });
     child.once('close', (code) => {
@@ -95,6 +96,7 @@ function resultOf(
     });
     if (pid !== undefined) {
       noteProgram(note(pid), pid);
+      options.converse?.(...conversationWith(child));
     }
   });
 }
@@ -114,4 +116,12 @@ function gathered(stream: Readable, max: number, onMore: () => void): () => Buff
     }
   });
   return () => Buffer.concat(chunks);
+}
+
+/** Returns the pipes by which a program is spoken with; that it breaks one off is known by its end. */
+function conversationWith({ stdio }: ChildProcessWithoutNullStreams): [Writable, Readable] {
+  const [, , , to, from] = stdio as unknown as readonly [null, null, null, Writable, Readable];
+  to.on('error', () => undefined);
+  from.on('error', () => undefined);
+  return [to, from];
 }

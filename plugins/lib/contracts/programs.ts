@@ -1,3 +1,5 @@
+import type { Readable, Writable } from 'node:stream';
+
 import { defineService, type MaybePromise, type PluginContext } from 'svc/sdk';
 
 /** Owner of a program: the context of the plugin that wants it. */
@@ -45,6 +47,11 @@ export interface RunOptions {
   readonly input?: Uint8Array;
   /** Max output; a process that prints more is killed. */
   readonly maxBytes: number;
+  /**
+   * Called once it runs, to speak with it over two more pipes: it reads file descriptor 3 and writes 4. What comes there
+   * counts as no output.
+   */
+  readonly converse?: (to: Writable, from: Readable) => void;
   readonly signal?: AbortSignal;
 }
 
