@@ -52,6 +52,7 @@ export class PolicyReport {
         databases: cut(skills.databases.map(withoutPassword)),
         commands: cut(skills.commands.map(withoutArguments)),
         kubeconfig: skills.kubeconfig?.slice(0, maxEntry) ?? null,
+        browser: skills.browser?.slice(0, maxEntry) ?? null,
         services: cut(skills.services),
         probes: cut(skills.probes),
       } satisfies Record<keyof Policy['skills'], unknown>,

@@ -96,14 +96,11 @@ function readSkills(entry: Entry): Policy['skills'] {
     'databases',
     'commands',
     'kubeconfig',
+    'browser',
     'services',
     'probes',
   ]);
   const usual = profileOf(given);
-  const { value: kubeconfig = usual.kubeconfig, line } = given.at('kubeconfig');
-  if (kubeconfig !== undefined && !(typeof kubeconfig === 'string' && kubeconfig.startsWith('/'))) {
-    throw errors.policy_path({ line, name: 'skills.kubeconfig' });
-  }
   const listed = (name: Lists, form: Form): readonly string[] =>
     list(given.at(name), usual[name], form);
   return {
@@ -115,13 +112,14 @@ function readSkills(entry: Entry): Policy['skills'] {
     containers: listed('containers', sockets),
     databases: listed('databases', databases),
     commands: listed('commands', commands),
-    kubeconfig,
+    kubeconfig: path(given.at('kubeconfig'), usual.kubeconfig),
+    browser: path(given.at('browser'), usual.browser),
     services: listed('services', units),
     probes: listed('probes', probes),
   };
 }
 
-type Lists = Exclude<keyof Policy['skills'], 'enabled' | 'kubeconfig'>;
+type Lists = Exclude<keyof Policy['skills'], 'enabled' | 'kubeconfig' | 'browser'>;
 
 /**
  * A file that limits `paths` and names no profile was written when logs were all that there was: it
@@ -224,6 +222,13 @@ function list(
     throw errors.policy_item({ line, name, kind, wrong: shown.slice(0, 100) });
   }
   return items as readonly string[];
+}
+
+function path({ value, line, name }: Entry, usual: string | undefined): string | undefined {
+  if (value !== undefined && !(typeof value === 'string' && value.startsWith('/'))) {
+    throw errors.policy_path({ line, name });
+  }
+  return value ?? usual;
 }
 
 function flag({ value, line, name }: Entry, usual: boolean): boolean {

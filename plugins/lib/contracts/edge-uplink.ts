@@ -89,6 +89,8 @@ export interface Policy {
     readonly commands: readonly string[];
     /** File by which kubectl reaches a cluster. */
     readonly kubeconfig: string | undefined;
+    /** Chromium, in which checks may take steps. */
+    readonly browser: string | undefined;
     /** Services that skills may restart. */
     readonly services: readonly string[];
     /** `host:port` that skills may probe; a host may be a name with wildcards, an address, a network or `*`, a port a range or `*`. */

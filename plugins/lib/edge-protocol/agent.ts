@@ -138,6 +138,8 @@ export const HostPolicy = Type.Object({
     /** Absent: the agent is of a version that knows none. */
     commands: Type.Optional(entries),
     kubeconfig: orNull(text(1_000)),
+    /** Absent: the agent is of a version that knows none. */
+    browser: Type.Optional(orNull(text(1_000))),
     services: entries,
     probes: entries,
   }),

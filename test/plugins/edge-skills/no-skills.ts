@@ -10,6 +10,7 @@ export const noSkills: Policy['skills'] = {
   databases: [],
   commands: [],
   kubeconfig: undefined,
+  browser: undefined,
   services: [],
   probes: [],
 };
