@@ -10,6 +10,10 @@ export {
   type Reading,
   recordTypes,
 } from './model/check.ts';
+export { type Browser, Chromium, chromiumNames, type ChromiumParts } from './browser/chromium.ts';
+export { PlaceFault } from './browser/place-fault.ts';
+export { maxPicture } from './browser/page.ts';
+export { maxSteps, type Step, stepKinds, type StepResult } from './model/step.ts';
 export { type CheckKind, checkKinds, kindOf } from './model/kinds.ts';
 export { maskedTarget } from './model/masked-target.ts';
 export { parseCondition, placeholders } from './conditions/condition.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 import type { Order } from './model/check.ts';
+import { stepsFault } from './model/step.ts';
 import { type CheckKind, endpointOf, schemesOf, upgradingKinds } from './model/kinds.ts';
 import { parseCondition } from './conditions/condition.ts';
 import { hostPort, isName } from './probes/host-port.ts';
@@ -19,7 +20,7 @@ const fieldsOf: Readonly<Record<string, readonly Order['kind'][]>> = {
   headers: ['http', 'websocket'],
   body: ['http'],
   max_redirects: ['http'],
-  insecure: secureKinds,
+  insecure: [...secureKinds, 'browser'],
   ca: secureKinds,
   server_name: secureKinds,
   record_type: ['dns'],
@@ -29,6 +30,8 @@ const fieldsOf: Readonly<Record<string, readonly Order['kind'][]>> = {
   password: ['smtp', 'postgres', 'mysql', 'redis', 'mqtt'],
   tls: upgradingKinds,
   proxy: ['http'],
+  steps: ['browser'],
+  secrets: ['browser'],
 };
 
 /** Returns what is wrong with an order, and in which field; undefined if nothing is. */
@@ -65,6 +68,13 @@ export function orderFault(
   if (kind === 'dns' && server === undefined && order.ip !== 'any') {
     return { field: 'ip', message: 'is for the address of a name server; set server as well' };
   }
+  const stepFault =
+    kind === 'browser'
+      ? stepsFault(order.steps ?? [], order.secrets ?? {}, (text) => webFault(text) === undefined)
+      : undefined;
+  if (stepFault !== undefined) {
+    return stepFault;
+  }
   for (const [index, text] of conditions.entries()) {
     const condition = parseCondition(text);
     if ('fault' in condition) {
@@ -100,6 +110,7 @@ function serverFault(kind: Order['kind'], server: string): string | undefined {
 function targetFault(kind: Order['kind'], target: string): string | undefined {
   switch (kind) {
     case 'http':
+    case 'browser':
       return webFault(target);
     case 'tcp':
       return hostPort(target) === undefined ? 'must be host:port' : undefined;

@@ -7,6 +7,9 @@ import type { CheckKind } from './model/kinds.ts';
 import { judge } from './conditions/judge.ts';
 import type { Means } from './wire/conversation.ts';
 import { UntrustedError } from './wire/dial.ts';
+import type { Browser } from './browser/chromium.ts';
+import { PlaceFault } from './browser/place-fault.ts';
+import { probeBrowser } from './probes/browser.ts';
 import { probeCommand } from './probes/command.ts';
 import { probeDns } from './probes/dns.ts';
 import { probeDomain } from './probes/domain.ts';
@@ -41,13 +44,19 @@ const probes: Readonly<Record<CheckKind, Probe>> = {
   grpc: probeGrpc,
   websocket: probeWebsocket,
   command: probeCommand,
+  browser: probeBrowser,
 };
 
 /**
  * Probes a target once. That it does not answer is a reading; it throws when `signal` ends it, and
  * when the place may not talk to the target, which says nothing about the target.
  */
-export async function probe(order: Order, place: Place, signal: AbortSignal): Promise<Reading> {
+export async function probe(
+  order: Order,
+  place: Place,
+  signal: AbortSignal,
+  browser?: Browser,
+): Promise<Reading> {
   const timeout = AbortSignal.timeout(order.timeout_ms);
   const end = new AbortController();
   // By hand: AbortSignal.any keeps what hangs on a signal that lives long alive on Node 20.
@@ -62,6 +71,7 @@ export async function probe(order: Order, place: Place, signal: AbortSignal): Pr
     place: { ...place, reach: refusing(place), command: running(place) },
     watch,
     signal: end.signal,
+    browser,
   })
     .then((found): Facts => ({
       connected: true,
@@ -74,6 +84,9 @@ export async function probe(order: Order, place: Place, signal: AbortSignal): Pr
       signal.throwIfAborted();
       if (error instanceof RefusedError) {
         throw error.cause;
+      }
+      if (error instanceof PlaceFault) {
+        throw error;
       }
       return {
         connected: false,

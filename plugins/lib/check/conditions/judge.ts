@@ -3,6 +3,7 @@ import { parseForeignJson } from 'svc/sdk';
 import type { Facts, Finding, Order, Reading } from '../model/check.ts';
 import { maskedTarget } from '../model/masked-target.ts';
 import { plain } from '../model/plain-text.ts';
+import { matchesGlob } from './glob.ts';
 import { type Comparison, type Condition, type Operand, parseCondition } from './condition.ts';
 
 const longestFound = 120;
@@ -23,6 +24,7 @@ export const usualConditions: Readonly<Record<Order['kind'], readonly string[]>>
   mqtt: ['[STATUS] == 0'],
   grpc: ['[STATUS] == 0', '[BODY] == SERVING'],
   websocket: ['[STATUS] == 101'],
+  browser: ['[CONNECTED] == true'],
   // As plugins of Nagios say it: 0 is OK, 1 a warning.
   command: ['[STATUS] < 2'],
 };
@@ -101,27 +103,6 @@ function fits(pattern: Operand, value: unknown, values: Values): boolean {
     );
   }
   return pattern.kind === 'pattern' && matchesGlob(pattern.glob, textOf(value));
-}
-
-/** `*` stands for any text, without going back further than to the last one. */
-function matchesGlob(glob: string, text: string): boolean {
-  const [first = '', ...rest] = glob.split('*');
-  if (rest.length === 0) {
-    return text === glob;
-  }
-  const last = rest.pop()!;
-  if (!text.startsWith(first) || !text.endsWith(last)) {
-    return false;
-  }
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found === -1) {
-      return false;
-    }
-    at = found + part.length;
-  }
-  return at <= text.length - last.length;
 }
 
 function compare(left: unknown, comparison: Comparison, right: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { CheckKind } from './kinds.ts';
+import type { Step, StepResult } from './step.ts';
 
 export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT'] as const;
 
@@ -35,6 +36,10 @@ export interface Order {
   readonly tls?: 'off' | 'required';
   /** `http://host:port` of the proxy that HTTP goes through; absent: none. */
   readonly proxy?: string;
+  /** Steps that a browser takes once it has opened the target. */
+  readonly steps?: readonly Step[];
+  /** Values that steps fill in, by name. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** Time by phase of one probe, in milliseconds; HTTP adds them up over redirects. */
@@ -104,6 +109,10 @@ export interface Facts {
   /** Response code of DNS, such as NXDOMAIN. */
   readonly rcode?: string;
   readonly answers?: readonly string[];
+  /** Steps in a browser, the opening of the target first. */
+  readonly steps?: readonly StepResult[];
+  /** Picture of the page when a step failed, as base64 of a JPEG. */
+  readonly picture?: string;
 }
 
 /** Condition with what was found. */

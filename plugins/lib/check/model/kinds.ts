@@ -1,4 +1,4 @@
-/** Protocols that a check speaks, and commands that the owner of a machine allows. */
+/** Protocols that a check speaks, commands that the owner of a machine allows, and steps in a browser. */
 export const checkKinds = [
   'http',
   'tcp',
@@ -14,6 +14,7 @@ export const checkKinds = [
   'grpc',
   'websocket',
   'command',
+  'browser',
 ] as const;
 export type CheckKind = (typeof checkKinds)[number];
 

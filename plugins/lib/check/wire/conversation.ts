@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 
+import type { Browser } from '../browser/chromium.ts';
 import type { CertificateFacts, Facts, Order, Place } from '../model/check.ts';
 import type { Endpoint } from '../model/kinds.ts';
 import { dial, secureTrusted } from './dial.ts';
@@ -14,6 +15,8 @@ export interface Means {
   readonly place: Place;
   readonly watch: Stopwatch;
   readonly signal: AbortSignal;
+  /** Browser that was started for this probe; undefined for other kinds. */
+  readonly browser: Browser | undefined;
 }
 
 /** A connection on which both sides speak in turn. */
