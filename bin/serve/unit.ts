@@ -34,7 +34,7 @@ const settling = (program: string, dataDir: string): readonly string[] => [
  * Restrictions of a service, which may write to its data folder and nowhere else. Left out on purpose: MemoryDenyWriteExecute ends
  * every program of Node, whose engine writes the code that it runs; ProtectProc and ProcSubset hide the processes, the memory and
  * the load of the machine, which the agent inside of the manager watches. Namespaces and mounts stay possible, since the code of a pack
- * is confined by them (plugins/packs): in a user namespace of its own, so that they give nothing to the service itself.
+ * is confined by them (plugins/packs), and the Chromium of checks: in a user namespace of its own, so that they give nothing to the service itself.
  */
 const confined = (dataDir: string): string => `UMask=0077
 NoNewPrivileges=true
@@ -55,7 +55,7 @@ SystemCallArchitectures=native
 SystemCallFilter=${allowedCalls.join(' ')}
 SystemCallErrorNumber=EPERM
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-RestrictNamespaces=user mnt ipc uts net
+RestrictNamespaces=user pid mnt ipc uts net
 RestrictRealtime=true
 RestrictSUIDSGID=true
 LockPersonality=true

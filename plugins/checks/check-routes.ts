@@ -98,6 +98,20 @@ const probeRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     audited: false,
     handle: (call) => checks.try(call.body, call.signal),
   }),
+  byteRoute({
+    method: 'GET',
+    path: `${path}/{name}/picture`,
+    access: 'any',
+    summary: 'Get what the browser showed when a step of a check last failed, as JPEG',
+    params: ByName,
+    produces: 'image/jpeg',
+    errors: ['not_found'],
+    async handle({ params, setHeader }) {
+      const picture = await checks.picture(params.name);
+      setHeader('cache-control', 'private, no-store');
+      return picture;
+    },
+  }),
   route({
     method: 'POST',
     path: `${path}/{name}/run`,

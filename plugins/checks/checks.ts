@@ -1,4 +1,4 @@
-import { orderFault } from 'svc/check';
+import { orderFault, type Step } from 'svc/check';
 import {
   type Call,
   type Clock,
@@ -14,7 +14,7 @@ import {
 import { errors } from './check/errors.ts';
 import type { Places } from './rounds/places.ts';
 import { runRound, type RoundParts } from './rounds/round.ts';
-import { neededOf, verdictOf } from './rounds/verdict.ts';
+import { verdictOf } from './rounds/verdict.ts';
 import type { Watch } from './rounds/watch.ts';
 import { badgeOf } from './uptime/badge.ts';
 import { GroupUptime } from './uptime/group-uptime.ts';
@@ -24,7 +24,6 @@ import {
   type CheckSecrets,
   type Definition,
   definitionIn,
-  fewestDomainSeconds,
   hasSecrets,
   nameOf,
   orderOf,
@@ -40,8 +39,7 @@ import type {
   Tried,
   Uptime,
 } from './check/check-schema.ts';
-import { circleOf } from './standing/cause.ts';
-import { nodePrefix } from './standing/grounds.ts';
+import { assertStands, paceFault, placeFault } from './faults.ts';
 import { type CheckRow, checkStore, type CheckTables } from './check/check-store.ts';
 import { readingOf, shownOf } from './shown.ts';
 
@@ -73,6 +71,7 @@ export class Checks {
     for (const row of await checkStore(this.#parts.tables.read).all()) {
       this.#parts.watch.put(this.#checkOf(row));
     }
+    await this.#parts.watch.pictures.load();
   }
 
   async list(page: PageRequest): Promise<Page<CheckShown>> {
@@ -138,6 +137,7 @@ export class Checks {
         ...before.definition,
         ...before.secrets,
         ...fields,
+        ...secretsAfter(before, change),
         target: targetAfter(before, change.target),
       });
       await assertStands(name, parts.definition, store);
@@ -164,6 +164,15 @@ export class Checks {
       void watch.run(check);
     }
     return this.#shown(check);
+  }
+
+  /** Returns what the browser showed when a step of a check last failed, as a JPEG. */
+  async picture(name: string): Promise<Uint8Array> {
+    const picture = await this.#parts.watch.pictures.get(this.#check(name));
+    if (picture === undefined) {
+      throw errors.no_picture({ name });
+    }
+    return picture;
   }
 
   async remove(call: Actor, name: string): Promise<void> {
@@ -306,7 +315,13 @@ export class Checks {
 
   #shown(check: Check, hours?: readonly (number | null)[]): CheckShown {
     const { watch } = this.#parts;
-    return shownOf(check, watch.votesOf(check), watch.causeOf(check), hours);
+    return shownOf(
+      check,
+      watch.votesOf(check),
+      watch.causeOf(check),
+      watch.pictures.of(check),
+      hours,
+    );
   }
 }
 
@@ -323,66 +338,19 @@ const targetAfter = ({ definition, secrets }: Check, given: string | undefined):
     ? (secrets.target ?? definition.target)
     : given;
 
+/** Values of steps are kept by their names, as long as a step uses them; those that are given replace the others. */
+function secretsAfter(
+  { definition, secrets }: Check,
+  { steps, secrets: given }: CheckChange,
+): { readonly secrets?: Readonly<Record<string, string>> | null } {
+  const now: readonly Step[] = (steps === undefined ? definition.steps : steps) ?? [];
+  const used = new Set(now.map(({ secret }) => secret));
+  const kept = Object.entries(secrets.secrets ?? {}).filter(([name]) => used.has(name));
+  const all = given === null ? {} : { ...Object.fromEntries(kept), ...given };
+  return { secrets: Object.keys(all).length === 0 ? null : all };
+}
+
 const placeOf = (id: number) => ({ table: 'checks_checks', row: String(id), column: 'secrets' });
-
-function placeFault({ kind, places, down_at: downAt }: Definition) {
-  const wrong = places.findIndex((place) => !/^(?:svc|agent:.+|tag:[^=]+=.+|role:.+)$/.test(place));
-  if (wrong !== -1) {
-    return {
-      field: `places/${wrong}`,
-      message: 'must be svc, agent:NAME, tag:KEY=VALUE or role:ROLE',
-    };
-  }
-  if (kind === 'command' && places.includes('svc')) {
-    return {
-      field: 'places',
-      message:
-        'must be agents, such as agent:NAME, for a command: it is in the policy.yaml of a machine, and svc has none',
-    };
-  }
-  // A tag or a role may stand for any number of agents.
-  const isCounted = places.every((place) => place === 'svc' || place.startsWith('agent:'));
-  return isCounted && neededOf({ down_at: downAt }, places.length) > places.length
-    ? { field: 'down_at', message: `is more than the number of places, ${places.length}` }
-    : undefined;
-}
-
-/** Refuses what no check is called, and a circle: in one, every check would wait for the others. */
-async function assertStands(
-  name: string,
-  { depends_on: own }: Definition,
-  store: Pick<ReturnType<typeof checkStore>, 'all'>,
-): Promise<void> {
-  if (own.length === 0) {
-    return;
-  }
-  const checksOf = (names: readonly string[]): readonly string[] =>
-    names.filter((one) => !one.startsWith(nodePrefix));
-  const others = new Map(
-    (await store.all()).map((row) => [row.name, checksOf(definitionIn(row.definition).depends_on)]),
-  );
-  const refuse = (path: string, message: string): never => {
-    const fault = { field: 'depends_on', message };
-    throw errors.not_valid(fault, { details: [{ path, message }] });
-  };
-  const unknown = own.findIndex((one) => checksOf([one]).length > 0 && !others.has(one));
-  if (unknown !== -1 && own[unknown] !== name) {
-    refuse(`/depends_on/${unknown}`, `names no check: ${own[unknown]}`);
-  }
-  const dependsOn = new Map(others).set(name, checksOf(own));
-  const circle = circleOf(name, (one) => dependsOn.get(one) ?? []);
-  if (circle !== undefined) {
-    refuse('/depends_on', `makes a circle: ${circle.join(' → ')}`);
-  }
-}
-
-const paceFault = ({ kind, interval_s: interval }: Definition) =>
-  kind === 'domain' && interval < fewestDomainSeconds
-    ? {
-        field: 'interval_s',
-        message: `must be at least ${fewestDomainSeconds} for a domain: registries refuse those who ask more often`,
-      }
-    : undefined;
 
 const missing = (name: string): never => {
   throw errors.unknown({ name });

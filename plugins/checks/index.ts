@@ -4,8 +4,9 @@ import { EdgeConnected, EdgeFleet, EdgeOffline } from 'svc/contracts/edge';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { Programs } from 'svc/contracts/programs';
 import { TopologyGraph } from 'svc/contracts/topology';
-import { definePlugin, Outgoing, type Scope } from 'svc/sdk';
+import { definePlugin, type Metrics, Outgoing, type Scope } from 'svc/sdk';
 
+import { installedChromium } from './rounds/installed-chromium.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Check } from './check/check.ts';
 import type { CheckTables } from './check/check-store.ts';
@@ -31,16 +32,19 @@ export default definePlugin({
     const { clock, ids, log, metrics, scope, services, secrets } = ctx;
     const outgoing = services.use(Outgoing);
     const tables = ctx.db<CheckTables>();
+    const programs = services.maybe(Programs);
+    const pause = pauseIn(scope);
+    const chromium = installedChromium(ctx, programs, pause);
     const places = new Places({
       fleet: services.maybe(EdgeFleet),
       devices: services.maybe(DeviceDirectory),
-      programs: services.maybe(Programs),
+      programs,
       owner: ctx,
+      chromium,
       addressOf: (host) => outgoing.addressOf(host),
       clock,
       ids,
     });
-    const pause = pauseIn(scope);
     const isMaintained = maintainedBy(services.maybe(Maintenance));
     const counts = (check: Check): boolean =>
       !check.paused && ['up', 'down'].includes(check.state) && !isMaintained(check);
@@ -57,15 +61,7 @@ export default definePlugin({
       places,
       pause,
       signal: scope.signal,
-      delays: metrics.histogram(
-        'round_delay_seconds',
-        'Time by which rounds of checks began late.',
-        [0.1, 0.25, 0.5, 1, 2.5, 5],
-      ),
-      leftOut: metrics.counter(
-        'rounds_skipped_total',
-        'Rounds of checks that were due while the last one, or as many as run at once, were under way.',
-      ),
+      ...roundMetrics(metrics),
       write: (rows) => sink.write(rows),
       end: (name) => sink.end('svc_check_.+|svc_objective_up|probe_.+', 'check', name),
       isMaintained,
@@ -103,9 +99,10 @@ export default definePlugin({
       ...objectiveRoutes(objectives),
       ...proposalRoutes(proposals),
     ]);
-    return { watch, objectives, proposals };
+    return { watch, objectives, proposals, chromium };
   },
-  start({ scope, clock }, { watch, objectives, proposals }) {
+  start({ scope, clock }, { watch, objectives, proposals, chromium }) {
+    chromium.tidy();
     scope.defer('uptime of checks', () => watch.flushUptime());
     scope.interval('due checks', tickMs, () => watch.tick());
     scope.interval('addresses that agents find', lookMs, () => proposals.lookAround());
@@ -122,6 +119,18 @@ export default definePlugin({
     scope.interval('samples of checks', rowsMs, () => watch.flushRows());
     scope.interval('uptime of checks', uptimeMs, () => watch.flushUptime());
   },
+});
+
+const roundMetrics = (metrics: Metrics) => ({
+  delays: metrics.histogram(
+    'round_delay_seconds',
+    'Time by which rounds of checks began late.',
+    [0.1, 0.25, 0.5, 1, 2.5, 5],
+  ),
+  leftOut: metrics.counter(
+    'rounds_skipped_total',
+    'Rounds of checks that were due while the last one, or as many as run at once, were under way.',
+  ),
 });
 
 /** Returns a pause that ends with the plugin, or with its signal. */

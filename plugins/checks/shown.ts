@@ -2,6 +2,7 @@ import { timestamp } from 'svc/sdk';
 
 import type { Vote } from './rounds/verdict.ts';
 import type { Check } from './check/check.ts';
+import type { PictureOf } from './rounds/pictures.ts';
 import type { Cause } from './standing/cause.ts';
 import type { CheckShown, PlaceReading } from './check/check-schema.ts';
 
@@ -9,14 +10,16 @@ export const shownOf = (
   { name, definition, secrets, paused, state, since, cause, createdAt, updatedAt }: Check,
   votes: readonly Vote[],
   muted: Cause | undefined,
+  picture: PictureOf | undefined,
   hours: readonly (number | null)[] = [],
 ): CheckShown => ({
-  ...definition,
+  ...settingsOf(definition),
   name,
   places: [...definition.places],
   depends_on: [...definition.depends_on],
   conditions: [...definition.conditions],
   header_names: Object.keys(secrets.headers ?? {}),
+  secret_names: Object.keys(secrets.secrets ?? {}),
   has_body: secrets.body !== undefined || secrets.send !== undefined,
   has_password: secrets.password !== undefined,
   paused,
@@ -25,9 +28,15 @@ export const shownOf = (
   cause: paused ? null : cause,
   muted: muted === undefined ? null : { ...muted, since: timestamp(muted.since) },
   readings: votes.map(readingOf),
+  picture: picture === undefined ? null : { ...picture, at: timestamp(picture.at) },
   hours: [...hours],
   created_at: timestamp(createdAt),
   updated_at: timestamp(updatedAt),
+});
+
+const settingsOf = ({ steps, ...definition }: Check['definition']) => ({
+  ...definition,
+  ...(steps !== undefined && { steps: [...steps] }),
 });
 
 export function readingOf({ place, at, reading, offline }: Vote): PlaceReading {
@@ -59,6 +68,10 @@ export function readingOf({ place, at, reading, offline }: Vote): PlaceReading {
           },
     domain_expires_at:
       facts?.domain_expires_at === undefined ? null : timestamp(facts.domain_expires_at),
+    steps: (facts?.steps ?? []).map(({ took_ms: took, ...step }) => ({
+      ...step,
+      took_ms: took === null ? null : rounded(took),
+    })),
     findings: [...(findings ?? [])],
   };
 }

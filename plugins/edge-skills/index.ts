@@ -10,6 +10,7 @@ import { definePlugin } from 'svc/sdk';
 import { checkProbe } from './checks/check-probe.ts';
 import { checkDiscover } from './discovery/check-discover.ts';
 import { errors } from './errors.ts';
+import { allowedChromium } from './reach/allowed-chromium.ts';
 import { AllowedCommands } from './reach/allowed-commands.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
 import { AllowedViews } from './reach/allowed-views.ts';
@@ -67,6 +68,8 @@ export default definePlugin({
     const rules = new ProbeRules(policy);
     const programs = new MachinePrograms(ctx, ctx.services.maybe(Programs));
     const commands = new AllowedCommands(policy, programs);
+    const chromium = allowedChromium(ctx, policy, programs, after);
+    chromium.tidy();
 
     const own = [
       processes(new ProcessWatch({ files, clock, after })),
@@ -110,7 +113,7 @@ export default definePlugin({
       skills: () => skills.list().map(({ value }) => value),
     });
     const methods = [
-      checkProbe({ policy, rules, programs, commands, clock, ids }),
+      checkProbe({ policy, rules, programs, commands, chromium, clock, ids }),
       checkDiscover({ policy, files, views, slow: disk, closed }),
       { name: 'skill_list', mutating: false, run: async () => runner.list() },
       {

@@ -1,5 +1,7 @@
-import { checkKinds, recordTypes } from 'svc/check';
+import { checkKinds, maxSteps, recordTypes } from 'svc/check';
 import { type Static, Type } from 'typebox';
+
+import { Step } from './step-schema.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -15,7 +17,7 @@ const Name = Type.String({
 
 const Kind = Type.Enum([...checkKinds], {
   description:
-    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; domain: the registration of a domain, from its registry by RDAP; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol; command: a command that the policy of an agent lists. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
+    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; domain: the registration of a domain, from its registry by RDAP; ping: an ICMP echo request; smtp, postgres, mysql, redis, mqtt, grpc, websocket: a conversation in that protocol; command: a command that the policy of an agent lists; browser: steps in Chromium, where it is installed. Default: by the scheme of a URL, tcp for host:port, otherwise ping.',
 });
 
 const Target = Type.String({
@@ -23,7 +25,7 @@ const Target = Type.String({
   maxLength: 2_000,
   examples: ['https://shop.example.org/health'],
   description:
-    'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; domain: a domain; command: the name of a command; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
+    'http and browser: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name; domain: a domain; command: the name of a command; the others: a URL such as smtp://, smtps://, postgres://host/database, mysql://, redis://, rediss://, mqtt://, mqtts://, grpc://host:port/service, grpcs://, ws:// or wss://. Values of parameters that look like secrets are encrypted and shown as ••••.',
 });
 
 /** Settings of a check that have a default; all are optional when it is written. */
@@ -31,13 +33,13 @@ const settings = {
   interval_s: Type.Integer({
     minimum: 10,
     maximum: 86_400,
-    description: 'Seconds between two rounds; default: 60, or 21600 for a domain',
+    description:
+      'Seconds between two rounds; default: 60, 300 for a browser, or 21600 for a domain',
   }),
   timeout_s: Type.Integer({
     minimum: 1,
     maximum: 60,
-    default: 10,
-    description: 'Time limit of one probe',
+    description: 'Time limit of one probe; default: 10, or 30 for a browser',
   }),
   retries: Type.Integer({
     minimum: 0,
@@ -74,7 +76,7 @@ const settings = {
       maxItems: 20,
       default: [],
       description:
-        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; domain: a registration that has not ended; command: exit code 0 or 1; the others: a successful conversation, with a valid certificate.',
+        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; dns: an answer; domain: a registration that has not ended; command: exit code 0 or 1; browser: all steps done; the others: a successful conversation, with a valid certificate.',
     },
   ),
   group: Type.String({
@@ -144,6 +146,11 @@ const perKind = {
     description:
       'Proxy that an HTTP request goes through. Its password goes into the header Proxy-Authorization.',
   }),
+  steps: Type.Array(Step, {
+    maxItems: maxSteps,
+    description:
+      'What a browser does once it has opened the target, one after the other, until one fails.',
+  }),
 } as const;
 
 /** Settings that are sealed, and never shown again. */
@@ -159,6 +166,11 @@ const sealed = {
     maxLength: 4_000,
     description:
       'Text to send over a TCP connection or a WebSocket; for postgres, the query to run instead of SELECT 1. Encrypted.',
+  }),
+  secrets: Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 2_000 }), {
+    maxProperties: 10,
+    description:
+      'Values that steps fill in, by name. Encrypted, and hidden in every result. A change keeps the values that it does not name.',
   }),
 } as const;
 
@@ -230,6 +242,14 @@ export const PlaceReading = Type.Object({
   ),
   certificate: orNull(Certificate),
   domain_expires_at: orNull(Timestamp),
+  steps: Type.Array(
+    Type.Object({
+      step: Type.String(),
+      state: Type.Enum(['done', 'failed', 'not_reached']),
+      took_ms: orNull(Type.Number()),
+    }),
+    { description: 'Steps in a browser, beginning with the opening of the target' },
+  ),
   findings: Type.Array(
     Type.Object({ condition: Type.String(), holds: Type.Boolean(), found: Type.String() }),
   ),
@@ -243,6 +263,9 @@ export const CheckShown = Type.Object({
   ...settings,
   ...optional(perKind),
   header_names: Type.Array(Type.String()),
+  secret_names: Type.Array(Type.String(), {
+    description: 'Names of the values that steps fill in',
+  }),
   has_body: Type.Boolean(),
   has_password: Type.Boolean(),
   paused: Type.Boolean(),
@@ -265,6 +288,12 @@ export const CheckShown = Type.Object({
     ),
   ),
   readings: Type.Array(PlaceReading, { description: 'The last reading of each place' }),
+  picture: orNull(
+    Type.Object(
+      { at: Timestamp, place: Type.String() },
+      { description: 'What the browser showed when a step last failed; null: none is kept' },
+    ),
+  ),
   hours: Type.Array(orNull(Type.Number()), {
     description:
       'Share of time up in each of the last 24 hours, oldest first; null: nothing was measured in that hour',

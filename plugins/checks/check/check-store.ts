@@ -35,6 +35,12 @@ export interface CheckTables {
     id: string;
     at: number;
   };
+  checks_pictures: {
+    check_id: number;
+    at: number;
+    place: string;
+    picture: string;
+  };
   checks_objectives: {
     id: Generated<number>;
     name: string;

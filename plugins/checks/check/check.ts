@@ -1,4 +1,4 @@
-import { kindOf, maskedTarget, type Order } from 'svc/check';
+import { kindOf, maskedTarget, type Order, type Step } from 'svc/check';
 
 /** Everything that a person has set for a check and that is no secret. */
 export interface Definition {
@@ -27,6 +27,7 @@ export interface Definition {
   readonly username?: string;
   readonly tls?: NonNullable<Order['tls']>;
   readonly proxy?: string;
+  readonly steps?: readonly Step[];
 }
 
 export interface CheckSecrets {
@@ -36,6 +37,8 @@ export interface CheckSecrets {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly send?: string;
+  /** Values that steps fill in, by name. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** Verdict over all places. */
@@ -56,7 +59,7 @@ export interface Check {
   readonly updatedAt: number;
 }
 
-const secretFields = ['target', 'password', 'headers', 'body', 'send'] as const;
+const secretFields = ['target', 'password', 'headers', 'body', 'send', 'secrets'] as const;
 const usual = {
   interval_s: 60,
   timeout_s: 10,
@@ -69,6 +72,8 @@ const usual = {
   depends_on: [],
   badge: false,
 } as const;
+/** A browser needs more time than any other probe, and more of the machine. */
+const usualOfBrowser = { interval_s: 300, timeout_s: 30 } as const;
 const usualRedirects = 5;
 /** Registries refuse those who ask more often than a date that changes once a year deserves. */
 export const [usualDomainSeconds, fewestDomainSeconds] = [21_600, 3_600];
@@ -90,6 +95,7 @@ export function partsOf(draft: { readonly target: string }): {
     headers,
     body,
     send,
+    secrets: values,
     name: _,
     paused: __,
     ...rest
@@ -104,12 +110,14 @@ export function partsOf(draft: { readonly target: string }): {
     headers,
     body,
     send,
+    secrets: values,
   }) as CheckSecrets;
   const { kind } = rest as Pick<Definition, 'kind'>;
   return {
     definition: {
       ...usual,
       ...(kind === 'domain' && { interval_s: usualDomainSeconds }),
+      ...(kind === 'browser' && usualOfBrowser),
       ...rest,
       kind,
       target,

@@ -30,6 +30,15 @@ export const errors = defineErrors('checks', {
     'The headers and bodies of the check {name} cannot be decrypted; enter them again.',
   ],
   no_address: ['unavailable', '{host} has no IPv{ip} address.'],
+  no_picture: ['not_found', 'No picture of a failure of the check {name} is kept.'],
+  no_browser: [
+    'unavailable',
+    'A browser check cannot run here, because Chromium is not installed; install chromium-headless-shell, or set checks.browser.',
+  ],
+  no_such_browser: [
+    'unavailable',
+    'A browser check cannot run here: checks.browser is {file}, which is not there or cannot be run.',
+  ],
   no_agents: ['unavailable', 'Agents are not available at the moment.'],
   no_reading: [
     'unavailable',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { type Call, type Command, clientOptions, openClient, usageFailure } from 'svc/cli';
+import { parseForeignYaml } from 'svc/foreign-yaml';
 
 import { type ReadingAnswer, readingsText } from './reading-text.ts';
 
@@ -13,17 +14,20 @@ export const command: Command = {
     kind: {
       value: 'kind',
       about:
-        'http, tcp, tls, dns, domain, ping, smtp, postgres, mysql, redis, mqtt, grpc, websocket or command; default: by the scheme of a URL, tcp for host:port, otherwise ping',
+        'http, tcp, tls, dns, domain, ping, smtp, postgres, mysql, redis, mqtt, grpc, websocket, command or browser; default: by the scheme of a URL, tcp for host:port, otherwise ping',
     },
     every: {
       value: 'seconds',
-      about: 'interval between two rounds; default: 60, or 21600 for a domain',
+      about: 'interval between two rounds; default: 60, 300 for a browser, or 21600 for a domain',
     },
     server: {
       value: 'address',
       about: 'name server of a dns check; URL of the RDAP server of a domain',
     },
-    timeout: { value: 'seconds', about: 'time limit of one probe; default: 10' },
+    timeout: {
+      value: 'seconds',
+      about: 'time limit of one probe; default: 10, or 30 for a browser',
+    },
     from: {
       value: 'place',
       about:
@@ -42,6 +46,15 @@ export const command: Command = {
     'password-file': {
       value: 'file',
       about: 'file with the password in its first line; it is encrypted',
+    },
+    'steps-file': {
+      value: 'file',
+      about: 'file with the steps of a browser check, as a list in YAML or JSON',
+    },
+    'secrets-file': {
+      value: 'file',
+      about:
+        'file with values that the steps fill in, one "name: value" per line; they are encrypted',
     },
     group: { value: 'name', about: 'service or site that the check belongs to' },
     'depends-on': {
@@ -72,7 +85,9 @@ export const command: Command = {
       ...listed('places', call.value('from'), ','),
       ...listed('conditions', call.value('expect'), ';'),
       ...listed('depends_on', call.value('depends-on'), ','),
-      ...headers(call.value('header-file')),
+      ...listedIn('headers', call.value('header-file')),
+      ...listedIn('secrets', call.value('secrets-file')),
+      ...steps(call.value('steps-file')),
       ...login(call),
       ...(call.value('proxy') !== undefined && { proxy: call.value('proxy') }),
       ...(call.value('server') !== undefined && { server: call.value('server') }),
@@ -138,7 +153,19 @@ function login(call: Call): object {
   };
 }
 
-function headers(file: string | undefined): object {
+function steps(file: string | undefined): object {
+  if (file === undefined) {
+    return {};
+  }
+  const found = parseForeignYaml(readFileSync(file, 'utf8'));
+  if (!Array.isArray(found)) {
+    throw usageFailure(`${file} is not a list of steps, such as "- do: click"`);
+  }
+  return { steps: found };
+}
+
+/** Reads lines of the form `name: value`. */
+function listedIn(field: 'headers' | 'secrets', file: string | undefined): object {
   if (file === undefined) {
     return {};
   }
@@ -146,11 +173,11 @@ function headers(file: string | undefined): object {
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');
   return {
-    headers: Object.fromEntries(
+    [field]: Object.fromEntries(
       lines.map((line) => {
         const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
         if (name === undefined) {
-          throw usageFailure(`${file} has a line that is not "Name: value"`);
+          throw usageFailure(`${file} has a line that is not "name: value"`);
         }
         return [name, value];
       }),

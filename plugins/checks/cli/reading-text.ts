@@ -16,12 +16,19 @@ export interface ReadingAnswer {
     readonly unit: string;
   }[];
   readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
+  readonly steps: readonly {
+    readonly step: string;
+    readonly state: 'done' | 'failed' | 'not_reached';
+    readonly took_ms: number | null;
+  }[];
   readonly findings: readonly {
     readonly condition: string;
     readonly holds: boolean;
     readonly found: string;
   }[];
 }
+
+const states = { done: 'done', failed: 'failed', not_reached: 'not reached' } as const;
 
 /** Prints what each place found. */
 export function readingsText(readings: readonly ReadingAnswer[]): string {
@@ -34,25 +41,31 @@ export function readingsText(readings: readonly ReadingAnswer[]): string {
     rest.certificate === null ? '–' : rest.certificate.expires_at.slice(0, 10),
     printable(rest.cause ?? ''),
   ]);
-  const details = readings.flatMap(({ place, phases, findings, banner, detail, measured }) => [
-    ...(Object.keys(phases).length > 0
-      ? [
-          `${printable(place)}: ${Object.entries(phases)
-            .map(([phase, ms]) => `${phase} ${ms} ms`)
-            .join(', ')}`,
-        ]
-      : []),
-    ...[banner, detail].flatMap((said) =>
-      said === null ? [] : [`${printable(place)}: ${printable(said)}`],
-    ),
-    ...measured.map(
-      ({ label, value, unit }) => `  ${printable(label)}: ${value}${printable(unit)}`,
-    ),
-    ...findings.map(
-      ({ condition, holds, found }) =>
-        `  ${holds ? 'holds' : 'does not hold'}: ${printable(condition)}${found === '' ? '' : ` (${printable(found)})`}`,
-    ),
-  ]);
+  const details = readings.flatMap(
+    ({ place, phases, findings, banner, detail, measured, steps }) => [
+      ...(Object.keys(phases).length > 0
+        ? [
+            `${printable(place)}: ${Object.entries(phases)
+              .map(([phase, ms]) => `${phase} ${ms} ms`)
+              .join(', ')}`,
+          ]
+        : []),
+      ...[banner, detail].flatMap((said) =>
+        said === null ? [] : [`${printable(place)}: ${printable(said)}`],
+      ),
+      ...steps.map(
+        ({ step, state, took_ms: took }, index) =>
+          `  ${index + 1}. ${printable(step)}: ${states[state]}${took === null ? '' : ` after ${Math.round(took)} ms`}`,
+      ),
+      ...measured.map(
+        ({ label, value, unit }) => `  ${printable(label)}: ${value}${printable(unit)}`,
+      ),
+      ...findings.map(
+        ({ condition, holds, found }) =>
+          `  ${holds ? 'holds' : 'does not hold'}: ${printable(condition)}${found === '' ? '' : ` (${printable(found)})`}`,
+      ),
+    ],
+  );
   return [
     table([['PLACE', 'STATE', 'TIME', 'ADDRESS', 'STATUS', 'CERTIFICATE UNTIL', 'CAUSE'], ...rows]),
     ...details,

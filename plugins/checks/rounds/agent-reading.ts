@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import type { Reading } from 'svc/check';
+import { maxPicture, maxSteps, type Reading } from 'svc/check';
 import { Type } from 'typebox';
 
 const Text = Type.String({ maxLength: 16_384 });
@@ -64,6 +64,20 @@ const AgentReading = Type.Object({
       ),
     ),
     rcode: Type.Optional(Text),
+    steps: Type.Optional(
+      Type.Array(
+        Type.Object({
+          step: Text,
+          state: Type.Enum(['done', 'failed', 'not_reached']),
+          took_ms: Type.Union([Milliseconds, Type.Null()]),
+        }),
+        { maxItems: maxSteps + 1 },
+      ),
+    ),
+    // Base64 of a JPEG.
+    picture: Type.Optional(
+      Type.String({ maxLength: maxPicture, pattern: '^/9j/[A-Za-z0-9+/]*={0,2}$' }),
+    ),
     answers: Type.Optional(Type.Array(Text, { maxItems: 50 })),
   }),
   findings: Type.Array(Type.Object({ condition: Text, holds: Type.Boolean(), found: Text }), {

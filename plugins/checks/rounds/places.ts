@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { lookup } from 'node:dns/promises';
 
-import { type Order, probe, type Reading } from 'svc/check';
+import {
+  type Browser,
+  type Chromium,
+  type Order,
+  type Place,
+  probe,
+  type Reading,
+} from 'svc/check';
 import type { DeviceDirectory } from 'svc/contracts/device';
 import type { EdgeFleet } from 'svc/contracts/edge';
 import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
@@ -16,6 +23,7 @@ export interface PlacesParts {
   readonly devices: Handle<DeviceDirectory>;
   readonly programs: Handle<ForeignPrograms>;
   readonly owner: ProgramOwner;
+  readonly chromium: Pick<Chromium, 'lend'>;
   /** Returns an address that svc may connect to; throws for one that it may not. */
   readonly addressOf: (host: string) => Promise<string>;
   readonly clock: Clock;
@@ -33,6 +41,8 @@ export interface Site {
 
 /** Time beyond that of the probe in which an agent has to answer. */
 const graceMs = 5_000;
+/** The same for a browser, which has to start, and may have to wait until another one has ended. */
+const browserGraceMs = 90_000;
 const maxPingOutput = 4_096;
 const maxSites = 100;
 
@@ -106,7 +116,17 @@ export class Places {
       : [{ name: text, edgeId: undefined, missing: `no agent has ${text}` }];
   }
 
-  #probeHere(order: Order, signal: AbortSignal): Promise<Reading> {
+  async #probeHere(order: Order, signal: AbortSignal): Promise<Reading> {
+    if (order.kind !== 'browser') {
+      return await this.#probeWith(undefined, order, signal);
+    }
+    const reach: Place['reach'] = async (host, _port, ip) => await this.#reach(host, ip);
+    return await this.#parts.chromium.lend(order, reach, signal, (browser) =>
+      this.#probeWith(browser, order, signal),
+    );
+  }
+
+  #probeWith(browser: Browser | undefined, order: Order, signal: AbortSignal): Promise<Reading> {
     const { clock, ids, programs, owner } = this.#parts;
     const runner = programs.available ? programs.get() : undefined;
     const file = order.kind === 'ping' ? runner?.find('ping') : undefined;
@@ -130,6 +150,7 @@ export class Places {
               },
       },
       signal,
+      browser,
     );
   }
 
@@ -163,7 +184,7 @@ export class Places {
       throw errors.no_agents();
     }
     const answer = await fleet.get().call<unknown>(edgeId, 'check_probe', order, {
-      timeoutMs: order.timeout_ms + graceMs,
+      timeoutMs: order.timeout_ms + (order.kind === 'browser' ? browserGraceMs : graceMs),
       signal,
     });
     if (!isReading(answer)) {

@@ -89,6 +89,17 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
       labels: { label, ...(unit !== '' && { unit }) },
       value,
     })),
+    ...(facts.steps ?? []).flatMap(({ took_ms: took }, index) =>
+      took === null
+        ? []
+        : [
+            {
+              metric: 'probe_browser_step_duration_seconds',
+              labels: { step: String(index + 1) },
+              value: seconds(took),
+            },
+          ],
+    ),
     ...(phased === undefined
       ? []
       : Object.entries(phases).map(([phase, ms]) => ({
@@ -105,7 +116,7 @@ function statusSamples(kind: string, { status }: Reading['facts']): readonly Sam
     return [];
   }
   const metric =
-    kind === 'http'
+    kind === 'http' || kind === 'browser'
       ? 'probe_http_status_code'
       : kind === 'grpc'
         ? 'probe_grpc_status_code'

@@ -12,6 +12,7 @@ import { checkStore, type CheckTables } from '../check/check-store.ts';
 import { UptimeAccount } from '../uptime/uptime-account.ts';
 import { uptimeStore } from '../uptime/uptime-store.ts';
 import type { SampleRow } from 'svc/contracts/metricsdb';
+import { Pictures } from './pictures.ts';
 import { runRound, type RoundParts } from './round.ts';
 import { type Cause, isDown } from '../standing/cause.ts';
 import { mutedRow, readingRows, verdictRows } from './series.ts';
@@ -50,6 +51,7 @@ const keptMs = { hour: 8 * 24 * hourMs, day: 400 * 24 * hourMs } as const;
 /** Runs all checks at their times, and keeps what they found. */
 export class Watch {
   readonly #parts: WatchParts;
+  readonly pictures: Pictures;
   readonly #timetable = new Timetable();
   readonly #account = new UptimeAccount();
   readonly #checks = new Map<number, Check>();
@@ -66,6 +68,7 @@ export class Watch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
+    this.pictures = new Pictures(parts.tables);
   }
 
   get(name: string): Check | undefined {
@@ -157,6 +160,7 @@ export class Watch {
     this.#timetable.remove(check.id);
     this.#checks.delete(check.id);
     this.#votes.delete(check.id);
+    this.pictures.forget(check);
     this.#counted.delete(check.id);
     await this.#running.get(check.id)?.done;
     await this.flushRows();
@@ -263,7 +267,7 @@ export class Watch {
     const { places, signal, clock } = this.#parts;
     const { definition, secrets } = check;
     const sites = await places.sitesOf(definition.places);
-    const votes = await runRound(
+    const found = await runRound(
       this.#parts,
       sites,
       { order: orderOf(definition, secrets), retries: definition.retries },
@@ -274,6 +278,7 @@ export class Watch {
     if (now === undefined || now.updatedAt !== check.updatedAt || now.paused) {
       return;
     }
+    const votes = await this.pictures.keep(check, found);
     const verdict = verdictOf(definition, votes);
     this.#votes.set(check.id, votes);
     this.#count(check.id);

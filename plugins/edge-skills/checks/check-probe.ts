@@ -1,17 +1,28 @@
-import { checkKinds, type Order, orderFault, probe } from 'svc/check';
+import {
+  type Browser,
+  checkKinds,
+  type Chromium,
+  type Order,
+  orderFault,
+  type Place,
+  PlaceFault,
+  probe,
+} from 'svc/check';
 import type { EdgeMethod, LocalPolicy } from 'svc/contracts/edge-uplink';
-import type { Clock, Ids } from 'svc/sdk';
+import { type Clock, type Ids, isSvcError, messageOf } from 'svc/sdk';
 
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 import type { ProbeRules } from '../reach/probe-rules.ts';
 import { errors } from '../skills/errors.ts';
 import type { AllowedCommands } from '../reach/allowed-commands.ts';
+import { errors as reachErrors } from '../reach/errors.ts';
 
 export interface CheckProbeParts {
   readonly policy: LocalPolicy;
   readonly rules: ProbeRules;
   readonly programs: MachinePrograms;
   readonly commands: AllowedCommands;
+  readonly chromium: Pick<Chromium, 'lend'>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'token'>;
 }
@@ -28,6 +39,7 @@ export const checkProbe = ({
   rules,
   programs,
   commands,
+  chromium,
   clock,
   ids,
 }: CheckProbeParts): EdgeMethod => ({
@@ -40,30 +52,46 @@ export const checkProbe = ({
     }
     void (order.kind !== 'command' && rules.requireAny());
     const ping = order.kind === 'ping' ? programs.find('ping') : undefined;
-    return await probe(
-      order,
-      {
-        reach: (host, port, ip) => rules.target(host, port, { ip }),
-        monotonic: () => clock.monotonic(),
-        now: () => clock.now(),
-        nonce: () => ids.token(24),
-        command: (name, stop) => commands.run(name, order, stop),
-        ping:
-          ping === undefined
-            ? undefined
-            : async (args, stop) => {
-                const { output, errors: printed } = await programs.run(ping, args, {
-                  timeoutMs: order.timeout_ms,
-                  maxBytes: maxPingOutput,
-                  signal: stop,
-                });
-                return Buffer.from(output).toString('utf8') || printed;
-              },
-      },
-      signal,
-    );
+    const reach: Place['reach'] = (host, port, ip) => rules.target(host, port, { ip });
+    const probeWith = (browser?: Browser) =>
+      probe(
+        order,
+        {
+          reach,
+          monotonic: () => clock.monotonic(),
+          now: () => clock.now(),
+          nonce: () => ids.token(24),
+          command: (name, stop) => commands.run(name, order, stop),
+          ping:
+            ping === undefined
+              ? undefined
+              : async (args, stop) => {
+                  const { output, errors: printed } = await programs.run(ping, args, {
+                    timeoutMs: order.timeout_ms,
+                    maxBytes: maxPingOutput,
+                    signal: stop,
+                  });
+                  return Buffer.from(output).toString('utf8') || printed;
+                },
+        },
+        signal,
+        browser,
+      );
+    return order.kind === 'browser'
+      ? await chromium.lend(order, reach, signal, probeWith).catch(inWords)
+      : await probeWith();
   },
 });
+
+/** The manager is told why no browser runs here, as of everything else that the policy or the machine refuses. */
+function inWords(error: unknown): never {
+  const { cause } = error as { readonly cause?: unknown };
+  throw error instanceof PlaceFault
+    ? isSvcError(cause)
+      ? cause
+      : reachErrors.browser_failed({ cause: messageOf(error) }, { cause: error })
+    : error;
+}
 
 /** A manager of another version may send what this agent does not know. */
 function orderOf(params: unknown): Order {

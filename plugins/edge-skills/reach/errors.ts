@@ -31,6 +31,15 @@ export const errors = defineErrors('edge-skills', {
     'forbidden',
     'This machine\'s policy does not allow {what}; the machine\'s owner can add it to "skills.probes" in policy.yaml.',
   ],
+  no_browser_allowed: [
+    'forbidden',
+    'This machine\'s policy does not allow a browser; the machine\'s owner can set "skills.browser" in policy.yaml to the path of Chromium, such as /usr/bin/chromium-headless-shell.',
+  ],
+  no_such_browser: [
+    'upstream_error',
+    "A browser check cannot run on this machine: {file} is not there, or the agent's user may not run it.",
+  ],
+  browser_failed: ['upstream_error', 'A browser check cannot run on this machine: {cause}.'],
   command_not_allowed: [
     'forbidden',
     'This machine\'s policy does not list a command {name}; the machine\'s owner can add "{name}=/path/to/program arguments" to "skills.commands" in policy.yaml.',

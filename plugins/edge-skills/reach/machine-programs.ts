@@ -48,12 +48,8 @@ export class MachinePrograms {
     return this.#programs.get().find(name);
   }
 
-  async run(
-    file: string,
-    args: readonly string[],
-    options: Omit<RunOptions, 'env'>,
-  ): Promise<RunResult> {
-    return await this.#programs.get().run(this.#owner, file, args, { ...options, env });
+  async run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
+    return await this.#programs.get().run(this.#owner, file, args, { env, ...options });
   }
 
   /** Returns what the program prints; throws in words when it is missing, takes too long or fails. */

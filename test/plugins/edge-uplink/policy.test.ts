@@ -23,7 +23,7 @@ const page = readFileSync(
 
 test('every policy on the page of the manual is valid', () => {
   const examples = [...page.matchAll(/^ *```yaml\n([\s\S]*?)^ *```/gm)].map(([, text]) => text!);
-  assert.equal(examples.length, 7);
+  assert.equal(examples.length, 8);
   examples.forEach((text) => valid(text));
   assert.deepEqual(
     examples.slice(0, 4).map((text) => {

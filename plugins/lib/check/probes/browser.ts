@@ -1,5 +1,3 @@
-import { messageOf } from 'svc/sdk';
-
 import type { Browser } from '../browser/chromium.ts';
 import {
   emptied,

@@ -23,6 +23,8 @@ export interface Check {
     readonly since: string;
   } | null;
   readonly readings: readonly Reading[];
+  /** Picture of the page on which a step last failed. */
+  readonly picture: { readonly at: string; readonly place: string } | null;
   readonly hours: readonly (number | null)[];
 }
 
@@ -72,6 +74,14 @@ export interface Reading {
   readonly status: number | null;
   readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
   readonly domain_expires_at: string | null;
+  readonly steps: readonly StepResult[];
+}
+
+/** Result of one step in a browser. */
+export interface StepResult {
+  readonly step: string;
+  readonly state: 'done' | 'failed' | 'not_reached';
+  readonly took_ms: number | null;
 }
 
 export interface Uptime {

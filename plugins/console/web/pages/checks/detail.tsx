@@ -14,7 +14,9 @@ import { Time } from '../../kit/time.tsx';
 import type { Check, Uptime } from './check.ts';
 import { shareOf } from './groups.tsx';
 import { Hours } from './hours.tsx';
+import { Picture } from './picture.tsx';
 import { Places } from './places.tsx';
+import { Steps } from './steps.tsx';
 
 const daySeconds = 86_400;
 const spans = [1, 7, 30, 365] as const;
@@ -61,6 +63,12 @@ export function CheckDetail({ name }: { readonly name: string }) {
       <Section title={text.byPlace}>
         <Places readings={check.readings} />
       </Section>
+      {check.readings
+        .filter(({ steps }) => steps.length > 0)
+        .map(({ place, steps }) => (
+          <Steps key={place} place={place} steps={steps} />
+        ))}
+      {check.picture !== null && <Picture path={path} {...check.picture} />}
       <Section title={text.uptime}>
         <Fields
           of={spans.map((days) => [
