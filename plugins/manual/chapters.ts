@@ -52,6 +52,7 @@ export const parts: readonly Part[] = [
   {
     title: 'Understand it',
     chapters: [
+      doc('scope', 'What svc does and does not do'),
       doc('promises', 'Promises and limits'),
       doc('sizing', 'Sizing'),
       doc('scale', 'Where one svc ends'),
