@@ -60,6 +60,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   };
 }
 
+const answerMs = 15_000;
 const tcpKeepAliveMs = 60_000;
 const longestRetryAfter = 3_600;
 const pinAdvice =
@@ -70,7 +71,7 @@ const pinAdvice =
  * SvcError unavailable otherwise.
  */
 export function dial(options: DialOptions): Promise<MessageTransport> {
-  const { url, headers, timeoutMs = 15_000, signal } = options;
+  const { url, headers, timeoutMs = answerMs, signal } = options;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const ws = new WebSocket(url, [tunnelProtocol], {
@@ -153,7 +154,13 @@ function connection(
 }
 
 /** Checks the pin before the first byte of the request is sent. */
-function guarded(socket: Socket, secure: boolean, { pin }: DialOptions): Socket {
+function guarded(
+  socket: Socket,
+  secure: boolean,
+  { pin, timeoutMs = answerMs }: DialOptions,
+): Socket {
+  // A socket that is made elsewhere does not get the time limit of the request; the WebSocket takes it away when it is open.
+  socket.setTimeout(timeoutMs);
   socket.setNoDelay(true);
   socket.setKeepAlive(true, tcpKeepAliveMs);
   if (secure && pin !== undefined) {

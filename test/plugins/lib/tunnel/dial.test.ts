@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { createServer as createHttpsServer } from 'node:https';
@@ -135,4 +135,20 @@ test('a refusal that will not pass keeps an edge away from five minutes to an ho
     15,
   );
   assert.deepEqual(retryWindow(10_000), { retryMinMs: 500, retryMaxMs: 41_500 });
+});
+
+test('a manager that takes the connection and then says nothing is given up in time', async (t) => {
+  const ours = certificate(t, 'localhost');
+  const still = createTcpServer((socket) => void socket.on('error', () => undefined));
+  const stillTls = createTlsServer(ours, (socket) => void socket.on('error', () => undefined));
+  for (const [server, scheme] of [
+    [still, 'http'],
+    [stillTls, 'https'],
+  ] as const) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const url = `${scheme}://localhost:${(server.address() as AddressInfo).port}/internal/tunnel`;
+    await assert.rejects(dial({ url, ca: ours.cert, timeoutMs: 200 }), /has timed out/);
+  }
 });
