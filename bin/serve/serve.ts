@@ -103,7 +103,7 @@ async function begin(
 ): Promise<RunningCore | Node> {
   try {
     const house = await start();
-    found()?.begin(house);
+    await found()?.begin(house);
     return found() ?? house;
   } catch (error) {
     const node = found();
@@ -111,7 +111,7 @@ async function begin(
       await node?.leave();
       throw error;
     }
-    node.begin(undefined);
+    await node.begin(undefined);
     return node;
   }
 }

@@ -279,7 +279,7 @@ const watchNothing: FolderWatcher['watch'] = () => ({
 export type ListenAddress = ReturnType<typeof listenAddress>;
 
 /** The settings of TLS go together. */
-function tlsOptions(settings: Pick<Base['settings'], 'get'>): HttpOptions['tls'] {
+export function tlsOptions(settings: Pick<Base['settings'], 'get'>): HttpOptions['tls'] {
   const [place, cert, key] = ['http.tls_addr', 'http.tls_cert', 'http.tls_key'].map((name) =>
     settings.get<string>(name),
   ) as [string, string, string];

@@ -14,7 +14,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   roomCircles: 0,
   fileCircles: 0,
   folderCircles: 1,
-  roomArrows: 370,
+  roomArrows: 372,
   namesTwice: 0,
   flatFolders: 0,
   longestFile: 400,

@@ -25,7 +25,7 @@ after(async () => {
 
 const nodeIds = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
 const rowsOf = (url: string, at: number): NodeRows =>
-  new NodeRows(url, { id: nodeIds[at]!, url: '', wire: '', version: '1.0.0' });
+  new NodeRows(url, { id: nodeIds[at]!, url: '', wire: '', pin: '', version: '1.0.0' });
 
 const add = (storage: Storage, text: string): Promise<unknown> =>
   storage.tables<Notes>('notes').write((tx) =>

@@ -124,6 +124,19 @@ export class TestNode {
     );
   }
 
+  /** Waits until it may take traffic. */
+  async isReady(): Promise<void> {
+    await until(
+      async () => (await fetch(`${this.url}/readyz`).catch(() => undefined))?.status === 200,
+      () => `never ready: ${this.#said}`,
+    );
+  }
+
+  /** Token of the operator at this node. */
+  get token(): string {
+    return readFileSync(join(this.dataDir, 'keys/operator.token'), 'utf8').trim();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child!.kill(signal);
   }
@@ -141,8 +154,10 @@ export class TestNode {
 
   /** Requests as the operator of this node. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const token = readFileSync(join(this.dataDir, 'keys/operator.token'), 'utf8').trim();
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const headers = {
+      authorization: `Bearer ${this.token}`,
+      'content-type': 'application/json',
+    };
     return await fetch(this.url + path, { ...init, headers: { ...headers, ...init.headers } });
   }
 
@@ -247,6 +262,7 @@ export class NodeStand {
     const node = new TestNode(this.#product, dataDir, {
       SVC_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
       SVC_DATABASE_URL: databaseUrl,
+      SVC_NODE_ADDR: `127.0.0.1:${await freePort()}`,
       ...environment,
     });
     this.#nodes.push(node);

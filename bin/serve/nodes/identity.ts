@@ -22,7 +22,7 @@ export function identityOf(dataDir: string, ids: Pick<Ids, 'uuid'>): string {
   return id;
 }
 
-/** It becomes part of a statement, so it is one of ours or none. */
+/** Reads an id, which becomes part of a statement: it is one of ours or none. */
 function idIn(text: string): string | undefined {
   try {
     const { id } = JSON.parse(text) as { id?: unknown };

@@ -28,7 +28,7 @@ interface LeaseOptions {
   readonly leaseMs?: number;
 }
 
-export const leaseMs = 8_000;
+export const leaseMs = 6_000;
 /** Part of a lease for which its owner trusts it, so that a clock which runs a tenth slower than that of the database does no harm. */
 const trusted = 0.9;
 
@@ -86,7 +86,12 @@ export class Lease {
       return false;
     }
     const sent = this.#clock.monotonic();
-    if (await this.#row.renew(epoch, this.#leaseMs)) {
+    const isRenewed = await this.#row.renew(epoch, this.#leaseMs);
+    if (this.#epoch !== epoch) {
+      // Released meanwhile, which is no loss.
+      return true;
+    }
+    if (isRenewed) {
       this.#until = Math.max(this.#until, sent + this.#leaseMs * trusted);
       return true;
     }

@@ -9,14 +9,17 @@ import { type ListenAddress, listenAddress } from '../../../core/boot/parts.ts';
 import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 import { DataLock, keyFile } from '../../../core/storage/index.ts';
 import { postgresAt } from '../../../core/storage/postgres/database.ts';
-import { Door } from './door.ts';
 import { errors } from './errors.ts';
 import { identityOf } from './identity.ts';
 import { Lease, type Owner } from './lease.ts';
-import { answerJson, pathOf, refuse } from './refusal.ts';
-import { NodeRows } from './rows.ts';
+import { OwnerLine } from './owner-line.ts';
+import { pathOf, refuse } from './refusal.ts';
+import { type NodeCard, NodeRows } from './rows.ts';
+import { saidOf, StandIn } from './stand-in.ts';
+import { WireKeys } from './wire-keys.ts';
+import { answerWire, WireServer } from './wire-server.ts';
 
-const renewEveryMs = 2_000;
+const renewEveryMs = 1_500;
 /** Pause before a renewal that failed is tried again, and between two looks of a node that stands by. */
 const lookEveryMs = 500;
 /** Pause after a house that this node could not start. */
@@ -24,12 +27,14 @@ const unfitMs = 30_000;
 const watchEveryMs = 250;
 
 interface NodeParts {
-  readonly id: string;
+  readonly card: NodeCard;
   readonly dataDir: string;
   readonly address: ListenAddress;
   readonly log: Logger;
   readonly rows: NodeRows;
   readonly lease: Lease;
+  readonly line: OwnerLine;
+  readonly keys: WireKeys;
   readonly existed: boolean;
   readonly lock: () => DataLock;
 }
@@ -48,7 +53,9 @@ interface Houses {
  */
 export class Node {
   readonly #parts: NodeParts;
-  readonly #door: Door;
+  readonly #standIn: StandIn;
+  readonly #wire: WireServer | undefined;
+  #isDrained = false;
   readonly #houses: Houses;
   /** Ends the watch over the house, or the wait for one. */
   readonly #stopping = new AbortController();
@@ -63,10 +70,39 @@ export class Node {
   #running: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
 
-  private constructor(parts: NodeParts, houses: Houses) {
+  private constructor(parts: NodeParts, base: Base, houses: Houses) {
     this.#parts = parts;
     this.#houses = houses;
-    this.#door = new Door((req, res) => this.#answer(req, res));
+    const { card, keys, log } = parts;
+    this.#standIn = new StandIn({
+      ...base,
+      ...parts,
+      state: () => ({
+        owner: this.#owner,
+        isDrained: this.#isDrained,
+        unfit: this.#unfit,
+        more: [],
+      }),
+    });
+    this.#wire =
+      card.wire === ''
+        ? undefined
+        : new WireServer({
+            place: card.wire,
+            keys,
+            log,
+            take: () => this.#taker(),
+            answers: [
+              (path, stream) => {
+                const house = path === '/house' ? this.#house : undefined;
+                if (house === undefined) {
+                  return false;
+                }
+                answerWire(stream, { operator: house.operatorToken });
+                return true;
+              },
+            ],
+          });
   }
 
   /** Opens a node over a database; whether it owns the data is not known yet. */
@@ -75,32 +111,55 @@ export class Node {
     const log = logs.logger('node');
     const { existed } = await postgresAt({ url: databaseUrl, log, sqlite: {} });
     const address = listenAddress(settings.get<string>('http.addr'));
-    const id = identityOf(dataDir, ids);
-    const url = settings.get<string>('http.public_url') || address.url;
-    const rows = new NodeRows(databaseUrl, { id, url, wire: '', version: product.version });
+    const card: NodeCard = {
+      id: identityOf(dataDir, ids),
+      url:
+        settings.get<string>('node.url') || settings.get<string>('http.public_url') || address.url,
+      wire: settings.get<string>('node.addr'),
+      pin: settings.get<string>('node.pin'),
+      version: product.version,
+    };
+    const rows = new NodeRows(databaseUrl, card);
     await rows.prepare();
     const nativeBinding = product.embedded?.nativeBinding;
     const lease = new Lease({ row: rows, clock });
     const lock = (): DataLock =>
       new DataLock(dataDir, { now: () => clock.now(), nativeBinding, address: address.url });
-    return new Node({ id, dataDir, address, log, rows, lease, existed, lock }, houses);
+    const given = settings.get<string>('data.secret_key');
+    const keys = new WireKeys(dataDir, given === '' ? undefined : given.split(/[\s,]+/));
+    const line = new OwnerLine({ node: card.id, keys, log });
+    const parts = {
+      card,
+      dataDir,
+      address,
+      log,
+      rows,
+      lease,
+      line,
+      keys,
+      existed,
+      lock,
+    };
+    const node = new Node(parts, base, houses);
+    node.#renewing = node.#renew();
+    return node;
   }
 
   readonly host: Pick<RunningCore['host'], 'strike'> = {
     strike: (...charge) => this.#house?.host.strike(...charge),
   };
 
-  /** What the house may do; throws if another node owns the data. */
+  /** Returns what the house may do; throws if another node owns the data. */
   async port(): Promise<NodePort> {
-    const { lease, id } = this.#parts;
+    const { lease, card, line } = this.#parts;
     this.#owner = lease.epoch === undefined ? await lease.take() : undefined;
     const { epoch } = lease;
+    void (this.#owner && line.follow(this.#owner));
     if (epoch === undefined) {
       throw errors.stands_by();
     }
-    this.#renewing ??= this.#renew();
     return {
-      tenure: { node: id, epoch },
+      tenure: { node: card.id, epoch },
       assertOwner: () => {
         if (!lease.isValid) {
           throw errors.not_owner();
@@ -112,7 +171,7 @@ export class Node {
         ok: lease.isValid,
         detail: `owner in epoch ${epoch}, lease ${Math.max(0, Math.round(lease.leftMs / 1_000))} s`,
       }),
-      beforeListen: () => this.#door.close(),
+      beforeListen: () => this.#standIn.close(),
     };
   }
 
@@ -122,11 +181,13 @@ export class Node {
   }
 
   /** Goes on with the house that has been started, or stands by. */
-  begin(house: RunningCore | undefined): void {
+  async begin(house: RunningCore | undefined): Promise<void> {
     const { dataDir, existed } = this.#parts;
     if (house === undefined && existed && !existsSync(keyFile(dataDir))) {
       throw errors.no_key({ file: keyFile(dataDir) });
     }
+    this.#house = house;
+    await this.#wire?.listen();
     this.#running = this.#run(house);
   }
 
@@ -143,24 +204,48 @@ export class Node {
 
   /** Gives the data away, also after a start that failed. */
   async leave(): Promise<void> {
-    const { rows } = this.#parts;
+    const { rows, line } = this.#parts;
     this.#left.abort();
     await this.#renewing;
     await this.#release();
-    this.#door.close();
+    this.#standIn.close();
+    this.#wire?.close();
+    line.close();
     await rows.close();
   }
 
-  async #run(house: RunningCore | undefined): Promise<void> {
+  async #run(started: RunningCore | undefined): Promise<void> {
     const { signal } = this.#stopping;
-    this.#house = house ?? (await this.#standBy());
-    if (this.#house !== undefined) {
-      this.#houses.opened(this.#house);
+    for (let house = started; ; house = undefined) {
+      house ??= await this.#standBy();
+      this.#house = house;
+      if (house === undefined) {
+        return;
+      }
+      this.#houses.opened(house);
+      while (!signal.aborted && !this.#isDrained) {
+        this.#watch(house);
+        await pause(watchEveryMs, undefined, { signal }).catch(() => undefined);
+      }
+      if (signal.aborted) {
+        return;
+      }
+      this.#house = undefined;
+      this.#parts.log.info({ event: 'node.drained' }, 'handing the data over, and standing by');
+      this.#wire?.cut();
+      await house.stop('the node is drained');
+      await this.#release();
     }
-    while (this.#house !== undefined && !signal.aborted) {
-      this.#watch(this.#house);
-      await pause(watchEveryMs, undefined, { signal }).catch(() => undefined);
-    }
+  }
+
+  /** Takes connections of clients of other nodes while there is a house. */
+  #taker():
+    | ((connection: Parameters<RunningCore['parts']['http']['take']>[0]) => void)
+    | undefined {
+    const house = this.#house;
+    return house === undefined || !this.#parts.lease.isValid
+      ? undefined
+      : (connection) => house.parts.http.take(connection);
   }
 
   /** An owner whose lease has lapsed is silent until it is confirmed. */
@@ -178,7 +263,7 @@ export class Node {
 
   /** Renews the lease for as long as there is one. */
   async #renew(): Promise<void> {
-    const { lease, log } = this.#parts;
+    const { lease, log, rows } = this.#parts;
     const { signal } = this.#left;
     let isTold = false;
     while (!signal.aborted) {
@@ -189,6 +274,7 @@ export class Node {
             'another node has taken over the data, because this one did not renew its lease in time; ending without a further word. The service manager starts svc again, which then stands by',
           );
         }
+        this.#isDrained = await rows.beat();
         isTold = false;
       } catch (error) {
         ms = lookEveryMs;
@@ -196,7 +282,7 @@ export class Node {
           isTold = true;
           log.warn(
             { event: 'node.not_renewed', cause: messageOf(error) },
-            'failed to renew the lease on the data; trying again',
+            'failed to tell Postgres that this node is there; trying again',
           );
         }
       }
@@ -218,12 +304,15 @@ export class Node {
 
   /** Waits until the data is free and this node has started the house; undefined if it is to stop before. */
   async #standBy(): Promise<RunningCore | undefined> {
-    const { address, log, lease } = this.#parts;
+    const { address, log, lease, line, card } = this.#parts;
     const { signal } = this.#stopping;
     const lock = this.#parts.lock();
     try {
-      await this.#door.open(address.hostname, address.port);
-      log.info({ event: 'node.standing_by' }, `${this.#said()}; standing by at ${address.url}`);
+      await this.#standIn.open();
+      log.info(
+        { event: 'node.standing_by' },
+        `${saidOf(this.#owner)}; standing by at ${address.url}`,
+      );
       while (!signal.aborted && !(await this.#taken())) {
         await pause(lookEveryMs, undefined, { signal }).catch(() => undefined);
       }
@@ -234,6 +323,8 @@ export class Node {
       return undefined;
     }
     log.info({ event: 'node.takes_over', epoch: lease.epoch }, 'taking over the data');
+    // What waits here goes to the house of this node, once it is up.
+    line.follow({ ...card, node: card.id, epoch: lease.epoch, leftMs: lease.leftMs });
     try {
       const house = await this.#houses.boot();
       this.#unfit = undefined;
@@ -249,27 +340,24 @@ export class Node {
     const { log } = this.#parts;
     const cause = messageOf(error);
     this.#unfit = cause;
-    this.#door.close();
+    this.#standIn.close();
     log.error({ event: 'node.unfit', cause }, `this node cannot take over: ${cause}`);
     await this.#release();
     this.#unfitUntil = performance.now() + unfitMs;
   }
 
   async #taken(): Promise<boolean> {
-    const { lease, log, rows } = this.#parts;
+    const { lease, log, rows, line } = this.#parts;
     try {
-      const isRested = performance.now() >= this.#unfitUntil;
-      this.#owner = isRested ? await lease.take() : await rows.look();
-      return this.#owner === undefined;
+      const mayTake = !this.#isDrained && performance.now() >= this.#unfitUntil;
+      const owner = mayTake ? await lease.take() : await rows.look();
+      this.#owner = owner;
+      void (owner && line.follow(owner));
+      return owner === undefined;
     } catch (error) {
       log.warn({ event: 'node.not_seen', cause: messageOf(error) }, 'cannot see who owns the data');
       return false;
     }
-  }
-
-  #said(): string {
-    const { url, node } = this.#owner ?? { url: '', node: '' };
-    return url === '' ? `node ${node} owns the data` : `the node at ${url} owns the data`;
   }
 
   #gate(req: IncomingMessage, res: ServerResponse): boolean {
@@ -278,15 +366,5 @@ export class Node {
     }
     refuse(req, res, errors.not_owner().message);
     return true;
-  }
-
-  /** Answers while this node stands by. */
-  #answer(req: IncomingMessage, res: ServerResponse): void {
-    if (pathOf(req) === '/healthz') {
-      answerJson(req, res, { status: 200, body: { status: 'ok' } });
-    } else {
-      const why = this.#unfit === undefined ? '' : ` It could not take over itself: ${this.#unfit}`;
-      refuse(req, res, `This node stands by: ${this.#said()}.${why}`);
-    }
   }
 }

@@ -15,8 +15,7 @@ export function answerJson(
   res
     .writeHead(status, {
       ...headers,
-      connection: 'close',
-      ...(status === 503 && { 'retry-after': '2' }),
+      ...(status === 503 && { connection: 'close', 'retry-after': '2' }),
     })
     .end(JSON.stringify(body));
   req.resume();

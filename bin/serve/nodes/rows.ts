@@ -14,13 +14,15 @@ interface Line {
 /** Longer than a successor waits for the last group of a stalled owner. */
 const answerMs = 20_000;
 /** A renewal that takes longer is of no use any more. */
-const renewalMs = 4_000;
+const renewalMs = 3_000;
 
 /** This node, as the others see it. */
 export interface NodeCard {
   readonly id: string;
   readonly url: string;
   readonly wire: string;
+  /** Pin of the certificate at the URL; empty if there is none. */
+  readonly pin: string;
   readonly version: string;
 }
 
@@ -50,6 +52,8 @@ export class NodeRows implements OwnerRow {
         create schema if not exists ${schema};
         create table if not exists ${schema}.core_owner (one integer not null default 1 unique check (one = 1),
           epoch bigint primary key, node text not null, until timestamptz not null, url text not null, wire text not null);
+        create table if not exists ${schema}.core_node (node text primary key, url text not null, wire text not null,
+          pin text not null, version text not null, seen timestamptz not null, drained boolean not null default false);
         insert into ${schema}.core_owner (epoch, node, until, url, wire) select 0, '', '-infinity', '', ''
           where not exists (select from ${schema}.core_owner);
       end $$`,
@@ -90,6 +94,18 @@ export class NodeRows implements OwnerRow {
       `update ${this.#schema}.core_owner set until = '-infinity' where epoch = $1 and node = $2`,
       [epoch, this.#card.id],
     );
+  }
+
+  /** Says that this node is there; returns whether it is to be drained. */
+  async beat(): Promise<boolean> {
+    const { id, url, wire, pin, version } = this.#card;
+    const [row] = await this.#ask<{ drained: number }>(
+      `insert into ${this.#schema}.core_node (node, url, wire, pin, version, seen) values ($1, $2, $3, $4, $5, clock_timestamp())
+        on conflict (node) do update set url = $2, wire = $3, pin = $4, version = $5, seen = clock_timestamp() returning drained`,
+      [id, url, wire, pin, version],
+      renewalMs,
+    );
+    return row!.drained === 1;
   }
 
   async close(): Promise<void> {

@@ -21,14 +21,14 @@ interface SessionOptions {
   /** Throws for a database that cannot be written to. */
   readonly greet: (client: Client) => Promise<void>;
   readonly stallMs?: number | undefined;
-  /** Without it, no group is refused for another owner of the data. */
+  /** Undefined: no group is refused because another process owns the data. */
   readonly tenure: Tenure | undefined;
 }
 
 /** Less than a write may take, so that it is told what it waited for. */
 const turnSeconds = 4;
 /** A process that stands still in the middle of a group loses its turn after this. */
-const idleMs = 10_000;
+const idleMs = 6_000;
 const longestPauseMs = 5_000;
 
 /**
