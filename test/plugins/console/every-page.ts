@@ -33,6 +33,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'logs', address: '/ui/logs', sign: 'Logs' },
   { name: 'traces', address: '/ui/traces', sign: 'Traces' },
   { name: 'topology', address: '/ui/topology/1', sign: 'Topology' },
+  { name: 'services', address: '/ui/topology/services', sign: 'Calls in the last' },
   { name: 'rules', address: '/ui/rules', sign: 'Rules' },
   { name: 'rule', address: '/ui/rules/1', sign: /Condition|Expression/ },
   { name: 'rule-templates', address: '/ui/rules/new', sign: 'CPU is busy' },

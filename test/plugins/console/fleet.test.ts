@@ -173,6 +173,35 @@ test(
 );
 
 test(
+  'services show who calls whom, how often, how well and how fast, and lead to their traces',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{}, { dark: true, width: 360 }]) {
+      const view = await house.view(browser, options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/topology/services`);
+      await page.getByRole('img', { name: /^3 services with \d connections/ }).waitFor();
+      const call = page.getByRole('row', { name: /^front-0001 → cart-0001 [\d.]+\/s [\d.]+ %/ });
+      await call.waitFor();
+      await page.getByRole('button', { name: 'Zoom in' }).press('Enter');
+      await assertClean(view, 'the services');
+      assert.deepEqual(await faultsOf(page), []);
+      await call.getByRole('link').press('Enter');
+      await page.getByRole('heading', { name: 'Service cart-0001' }).waitFor();
+      await page.getByRole('link', { name: 'serve' }).first().waitFor();
+      await page.goto(`${house.url}/ui/topology`);
+      await page.getByRole('img', { name: /^Map of 3 nodes, \d with alerts/ }).waitFor();
+      await assertClean(view, 'the nodes');
+      await view.context.close();
+    }
+    return undefined;
+  },
+);
+
+test(
   'people meet names of devices in legends, and in lists of traces, and the secret of an agent is rotated on its page',
   { timeout: 240_000 },
   async (t) => {

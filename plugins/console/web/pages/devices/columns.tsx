@@ -72,7 +72,7 @@ const choices: Readonly<Record<string, Column<FoundDevice>>> = {
   system: {
     head: text.system,
     sort: 'os',
-    width: '120px',
+    width: '136px',
     rank: 1,
     cell: ({ os, os_version: version }) => (
       <span class="soft cut">{[os, version].filter(Boolean).join(' ')}</span>

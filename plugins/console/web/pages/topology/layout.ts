@@ -2,6 +2,8 @@ export interface Node {
   readonly id: number;
   readonly type: string;
   readonly name: string;
+  /** Device that the node stands for. */
+  readonly device_id?: number | null;
 }
 
 export interface Edge {

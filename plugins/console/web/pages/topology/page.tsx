@@ -1,12 +1,12 @@
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-
 import { useData, useList } from '../../client/data.ts';
-import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
+import { address, usePlace, useParam } from '../../browser/location.ts';
 import { topology as text } from '../../text/english/watch/topology.ts';
 import { count } from '../../text/words.ts';
-import { Empty, Head, Refused, Section } from '../../kit/parts.tsx';
+import { Empty, Head, Refused, Section, Tabs } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-import { layout, type Edge, type Node } from './layout.ts';
+import { Graph } from './graph.tsx';
+import type { Edge, Node } from './layout.ts';
+import { Services } from './services.tsx';
 
 interface Blast {
   readonly node: Node;
@@ -18,8 +18,26 @@ interface Blast {
   }[];
 }
 
+/** `/ui/topology`, `/ui/topology/<id>` for what a node reaches, and `/ui/topology/services`. */
 export default function Topology() {
   const { parts } = usePlace();
+  const isServices = parts[1] === 'services';
+  return (
+    <>
+      <Head title={text.title} />
+      <Tabs
+        active={isServices ? 'services' : 'nodes'}
+        tabs={[
+          { id: 'nodes', title: text.node, href: address(['topology']) },
+          { id: 'services', title: text.services, href: address(['topology', 'services']) },
+        ]}
+      />
+      {isServices ? <Services /> : <Nodes chosen={parts[1]} />}
+    </>
+  );
+}
+
+function Nodes({ chosen }: { readonly chosen: string | undefined }) {
   const [q, setQ] = useParam('q');
   const nodes = useList<Node>('/topology/nodes', {
     query: { q },
@@ -29,16 +47,14 @@ export default function Topology() {
   });
   const edges = useList<Edge>('/topology/relations', { every: 60_000, pageSize: 1_000 });
   const blast = useData<Blast>(
-    parts[1] === undefined
-      ? undefined
-      : `/topology/nodes/${encodeURIComponent(parts[1])}/blast-radius`,
+    chosen === undefined ? undefined : `/topology/nodes/${encodeURIComponent(chosen)}/blast-radius`,
     { query: { depth: 5 } },
   );
   const refused = blast.error ?? edges.error;
   const reached = new Map(blast.value?.reached.map(({ node, distance }) => [node.id, distance]));
   return (
     <>
-      <Head title={text.title} note={nodes.items && count(text.nodes, nodes.total)}>
+      <div class="filters">
         <input
           type="search"
           value={q}
@@ -46,13 +62,14 @@ export default function Topology() {
           aria-label={text.search}
           onInput={(event) => setQ(event.currentTarget.value)}
         />
-      </Head>
+        {nodes.items && <span class="soft">{count(text.nodes, nodes.total)}</span>}
+      </div>
       {nodes.items?.length === 0 && <Empty title={text.none}>{text.noneNote}</Empty>}
       {(nodes.items?.length ?? 0) > 0 && (
-        <Drawn
+        <Graph
           nodes={nodes.items!}
           edges={edges.items ?? []}
-          chosen={Number(parts[1] ?? NaN)}
+          chosen={Number(chosen ?? NaN)}
           reached={reached}
         />
       )}
@@ -101,61 +118,3 @@ const nodeColumns: readonly Column<Node>[] = [
   { head: text.node, cell: ({ name }) => <span class="cut">{name}</span> },
   { head: text.type, width: '20%', cell: ({ type }) => type },
 ];
-
-interface MapProps {
-  readonly nodes: readonly Node[];
-  readonly edges: readonly Edge[];
-  readonly chosen: number;
-  readonly reached: ReadonlyMap<number, number>;
-}
-
-/** Layers from what depends to what is depended upon; what a failure of the chosen node reaches stands out. */
-function Drawn({ nodes, edges, chosen, reached }: MapProps) {
-  const { places, width, height } = useMemo(() => layout(nodes, edges), [nodes, edges]);
-  const map = useRef<HTMLDivElement>(null);
-  const { x: left, y: top } = places.get(chosen) ?? { x: width / 2, y: 0 };
-  // Where the page is narrower than the map, what was chosen is in sight.
-  useLayoutEffect(
-    () =>
-      map.current!.scrollTo(
-        left - map.current!.clientWidth / 2,
-        top - map.current!.clientHeight / 2,
-      ),
-    [left, top],
-  );
-  return (
-    <div class="map" ref={map}>
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        width={width}
-        height={height}
-        role="img"
-        aria-label={text.map.replace('{count}', String(nodes.length))}
-      >
-        {edges.map(({ id, src_id: from, dst_id: to }) => {
-          const [a, b] = [places.get(from), places.get(to)];
-          return a && b ? (
-            <path
-              key={id}
-              class="map-edge"
-              d={`M${a.x} ${a.y}C${a.x} ${(a.y + b.y) / 2} ${b.x} ${(a.y + b.y) / 2} ${b.x} ${b.y}`}
-            />
-          ) : null;
-        })}
-        {nodes.map(({ id, name, type }) => {
-          const { x, y } = places.get(id)!;
-          const tone = id === chosen ? 'critical' : reached.has(id) ? 'warning' : 'muted';
-          return (
-            <g key={id} class={`map-node ${tone}`} onClick={() => goTo(address(['topology', id]))}>
-              <title>{name}</title>
-              <circle cx={x} cy={y} r={type === 'host' ? 5 : 7} />
-              <text x={x} y={y + 18} text-anchor="middle">
-                {name.length > 18 ? `${name.slice(0, 17)}…` : name}
-              </text>
-            </g>
-          );
-        })}
-      </svg>
-    </div>
-  );
-}
