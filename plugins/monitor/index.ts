@@ -3,6 +3,7 @@ import { Directory } from 'svc/contracts/iam';
 import { LogQueries } from 'svc/contracts/logs';
 import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
+import { TraceQueries } from 'svc/contracts/traces';
 import { Dashboards, DashboardViews, type GrafanaSources } from 'svc/contracts/monitor';
 import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
 import { covers, definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
@@ -32,6 +33,7 @@ export default definePlugin({
     const stores = {
       metrics: ctx.services.maybe(MetricsQueries),
       logs: ctx.services.maybe(LogQueries),
+      traces: ctx.services.maybe(TraceQueries),
     };
     const names = ctx.services.maybe(DeviceNames);
     const tables = ctx.db<MonitorTables>();

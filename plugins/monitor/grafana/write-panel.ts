@@ -1,5 +1,5 @@
 import type { Display, FieldSettings, Override, PanelQuery } from '../model/drawing.ts';
-import { isOverTime, type PanelBody, queriesOf, storeOf } from '../model/panel.ts';
+import { isOverTime, type PanelBody, queriesOf, figureStoreOf } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import { modeOf } from '../render/ask.ts';
 import type { Foreign } from '../frames/foreign-json.ts';
@@ -19,6 +19,9 @@ const types: Readonly<Record<PanelType, string>> = {
   heatmap: 'heatmap',
   state_timeline: 'state-timeline',
   status_history: 'status-history',
+  status: 'stat',
+  traces: 'text',
+  topology: 'text',
   text: 'text',
   row: 'row',
 };
@@ -46,8 +49,11 @@ export function panelJson(panel: PanelBody, sources: Sources): Foreign {
   if (type === 'text') {
     return { ...head, options: { mode: content?.mode, content: content?.text } };
   }
+  if (type === 'traces' || type === 'topology') {
+    return { ...head, options: { mode: 'code', content: elsewhere(panel) } };
+  }
   const queries = queriesOf(panel);
-  const stores = [...new Set(queries.map((query) => storeOf(panel, query)))];
+  const stores = [...new Set(queries.map((query) => figureStoreOf(panel, query)))];
   return {
     ...head,
     datasource: stores.length > 1 ? { uid: '-- Mixed --' } : sourceOf(stores[0]!, sources),
@@ -63,6 +69,10 @@ export function panelJson(panel: PanelBody, sources: Sources): Foreign {
   };
 }
 
+/** Says in Grafana what only the console draws. */
+const elsewhere = ({ type, query }: PanelBody): string =>
+  `This panel shows ${type} in svc${query === '' ? '.' : `: ${query}`}`;
+
 const sourceOf = (store: keyof Sources, sources: Sources): Foreign => ({
   type: store === 'logs' ? 'loki' : 'prometheus',
   uid: sources[store],
@@ -74,7 +84,7 @@ function targetJson(panel: PanelBody, query: PanelQuery, sources: Sources): Fore
   const mode = modeOf(panel, query);
   return {
     refId: query.ref,
-    datasource: sourceOf(storeOf(panel, query), sources),
+    datasource: sourceOf(figureStoreOf(panel, query), sources),
     expr: factor === undefined ? query.query : `(${query.query})${factor}`,
     legendFormat: query.legend || '__auto',
     ...(mode === 'lines'

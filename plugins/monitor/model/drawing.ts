@@ -191,6 +191,22 @@ export const Content = Type.Object(
 );
 export type Content = Static<typeof Content>;
 
+export const PanelLink = Type.Object(
+  {
+    title: Type.String({ minLength: 1, maxLength: 100 }),
+    dashboard: Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$',
+      examples: ['ops'],
+      description: 'Uid of the dashboard that the link opens',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: 'Link to another dashboard, which gets the time range and the same variables',
+  },
+);
+export type PanelLink = Static<typeof PanelLink>;
+
 /** Fields of a panel beyond those that every panel has. */
 export const drawing = {
   description: Type.Optional(Type.String({ maxLength: 4_000 })),
@@ -207,6 +223,7 @@ export const drawing = {
   transformations: Type.Optional(Type.Array(Transformation, { maxItems: 50 })),
   repeat: Type.Optional(Repeat),
   content: Type.Optional(Content),
+  links: Type.Optional(Type.Array(PanelLink, { minItems: 1, maxItems: 10 })),
   collapsed: Type.Optional(
     Type.Boolean({ description: 'For type row: whether its panels are initially hidden' }),
   ),
@@ -221,6 +238,7 @@ export interface Drawing {
   readonly transformations?: Transformation[];
   readonly repeat?: Repeat;
   readonly content?: Content;
+  readonly links?: PanelLink[];
   readonly collapsed?: boolean;
 }
 

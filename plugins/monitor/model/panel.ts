@@ -30,7 +30,8 @@ export const isOverTime = (type: PanelType): boolean =>
   type === 'status_history';
 
 /** Types that draw no answer of a store. */
-export const isWordless = (type: PanelType): boolean => type === 'text' || type === 'row';
+export const isWordless = (type: PanelType): boolean =>
+  type === 'text' || type === 'row' || type === 'topology';
 
 export function complete(sketch: PanelSketch, place: Position): PanelBody {
   const first = sketch.queries?.[0];
@@ -64,8 +65,21 @@ export function changed(before: PanelBody, changes: Partial<PanelBody>): PanelBo
 export const queriesOf = ({ type, query, legend, queries }: PanelBody): readonly PanelQuery[] =>
   isWordless(type) ? [] : (queries ?? [{ ref: 'A', query, legend }]);
 
+export type StoreName = 'metrics' | 'logs' | 'traces';
+
+/** Panel types that show what was found, such as lines, and no figures. */
+const found: Readonly<Partial<Record<PanelType, string>>> = {
+  logs: 'lines',
+  traces: 'traces',
+  topology: 'nodes',
+};
+
 /** Store that answers a query of a panel. */
-export const storeOf = (
+export const storeOf = (panel: Pick<PanelBody, 'type'>, query: PanelQuery): StoreName =>
+  panel.type === 'traces' ? 'traces' : figureStoreOf(panel, query);
+
+/** Store of a query that finds no traces. */
+export const figureStoreOf = (
   { type }: Pick<PanelBody, 'type'>,
   { store }: PanelQuery,
 ): 'metrics' | 'logs' => store ?? (type === 'logs' ? 'logs' : 'metrics');
@@ -79,13 +93,17 @@ export function assertPanel(panel: PanelBody): void {
       message: `the grid has ${columns} columns: x + w is ${position.x + position.w}`,
     });
   }
-  if (type === 'logs' && unit !== 'none') {
-    refuse({ path: '/unit', message: 'a panel of type logs shows lines, which have no unit' });
+  const shown = found[type];
+  if (shown !== undefined && unit !== 'none') {
+    refuse({
+      path: '/unit',
+      message: `a panel of type ${type} shows ${shown}, which have no unit`,
+    });
   }
-  if (type === 'logs' && thresholds.length > 0) {
+  if (shown !== undefined && thresholds.length > 0) {
     refuse({
       path: '/thresholds',
-      message: 'a panel of type logs shows lines, which reach no threshold',
+      message: `a panel of type ${type} shows ${shown}, which reach no threshold`,
     });
   }
   assertAscending(thresholds);
@@ -106,6 +124,12 @@ function assertQueries({ type, query, queries, content }: PanelBody): void {
       path: '/content',
       message:
         type === 'text' ? 'a text needs its content' : 'only a panel of type text has content',
+    });
+  }
+  if (type === 'traces' && queries?.some(({ store }) => store !== undefined)) {
+    refuse({
+      path: '/queries',
+      message: 'a panel of type traces asks the store of traces, and no other',
     });
   }
   const refs = (queries ?? []).map(({ ref }) => ref);

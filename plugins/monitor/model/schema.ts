@@ -17,6 +17,9 @@ export const panelTypes = [
   'heatmap',
   'state_timeline',
   'status_history',
+  'status',
+  'traces',
+  'topology',
   'text',
   'row',
 ] as const;
@@ -27,7 +30,8 @@ export const mostPanels = 2_000;
 
 export const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$', examples: ['ops'] });
 const Title = Type.String({ minLength: 1, maxLength: 200 });
-const queryText = 'PromQL; for a panel of type logs, LogQL that selects lines';
+const queryText =
+  'PromQL; for a panel of type logs, LogQL that selects lines; for one of type traces, TraceQL that finds traces';
 const Query = Type.String({ minLength: 1, maxLength: 8_192, description: queryText });
 export const Legend = Type.String({
   maxLength: 200,
@@ -44,13 +48,13 @@ export const Position = Type.Object(
 );
 
 const fields = { title: Title, type: oneOf(panelTypes), query: Query };
-/** Fields that a caller gives; the query of a text or a row is empty. */
+/** Fields that a caller gives; the query of a text, a row or a topology is empty. */
 const given = {
   title: Title,
   type: oneOf(panelTypes),
   query: Type.String({ maxLength: 8_192, description: queryText, examples: ['up'] }),
 };
-/** Fields as they are answered; the query of a text or a row is empty. */
+/** Fields as they are answered; the query of a text, a row or a topology is empty. */
 export const answered = { ...fields, query: Type.String() };
 
 export const PanelDraft = Type.Object({

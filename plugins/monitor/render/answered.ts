@@ -1,14 +1,18 @@
 import type { LinesAnswer } from 'svc/contracts/logs';
+import type { FoundTraces } from 'svc/contracts/traces';
 import type { InstantAnswer, MatrixAnswer, Notes } from 'svc/contracts/metricsdb';
 
 import type { PanelQuery } from '../model/drawing.ts';
 import type { PanelError } from './panel-error.ts';
 
+/** Traces beside the other kinds of answers. */
+export type TracesAnswer = FoundTraces & { readonly type: 'traces' };
+
 /** One query of a panel with its answer, or why it has none. */
 export interface Answered {
   readonly query: PanelQuery;
   readonly expanded?: string;
-  readonly answer?: (MatrixAnswer & Notes) | InstantAnswer | LinesAnswer;
+  readonly answer?: (MatrixAnswer & Notes) | InstantAnswer | LinesAnswer | TracesAnswer;
   readonly error?: PanelError;
 }
 

@@ -46,11 +46,14 @@ async function answered(
         : new Map([...bindings, ...intervals(step, Math.max(least, sampleInterval))]),
     );
     const store = storeOf(panel, query);
-    const answer = await {
-      lines: () => questions.lines(expanded!),
-      range: () => questions.range(expanded!, store, step),
-      instant: () => questions.instant(expanded!, store),
-    }[modeOf(panel, query)]();
+    const answer =
+      store === 'traces'
+        ? { type: store, ...(await questions.traces(expanded)) }
+        : await {
+            lines: () => questions.lines(expanded!),
+            range: () => questions.range(expanded!, store, step),
+            instant: () => questions.instant(expanded!, store),
+          }[modeOf(panel, query)]();
     if (
       answer.type === 'string' ||
       (answer.type === 'matrix' && modeOf(panel, query) === 'instant')

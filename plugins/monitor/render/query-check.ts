@@ -21,10 +21,10 @@ const sample = {
 };
 
 export const queryCheck =
-  ({ metrics, logs }: Stores): QueryCheck =>
+  (stores: Stores): QueryCheck =>
   async (panel, variables) => {
     for (const query of queriesOf(panel)) {
-      await checkQuery(panel, query, variables, { metrics, logs });
+      await checkQuery(panel, query, variables, stores);
     }
   };
 
@@ -32,11 +32,18 @@ async function checkQuery(
   panel: PanelBody,
   query: PanelQuery,
   variables: readonly Variable[],
-  { metrics, logs }: Stores,
+  { metrics, logs, traces }: Stores,
 ): Promise<void> {
   const text = expanded(query.query, variables);
   try {
-    if (storeOf(panel, query) === 'logs') {
+    const store = storeOf(panel, query);
+    if (store === 'traces') {
+      if (traces.available) {
+        await traces.get().check(text);
+      }
+      return;
+    }
+    if (store === 'logs') {
       const wanted = panel.type === 'logs' ? 'lines' : 'numbers';
       const found = logs.available
         ? (await logs.get().check(text)).type === 'lines'

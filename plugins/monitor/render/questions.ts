@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 import type { LinesAnswer, LogQueries } from 'svc/contracts/logs';
+import type { FoundTraces, TraceQueries } from 'svc/contracts/traces';
 import type {
   Enforced,
   InstantAnswer,
@@ -19,10 +20,14 @@ import type { Window } from './window.ts';
 export interface Stores {
   readonly metrics: Handle<MetricsQueries>;
   readonly logs: Handle<LogQueries>;
+  readonly traces: Handle<TraceQueries>;
 }
 
 /** Throws unless the asker may read the store. */
-export type RequireRead = (area: 'metricsdb' | 'logs') => void;
+export type RequireRead = (area: 'metricsdb' | 'logs' | 'traces') => void;
+
+/** Stores that compute figures. */
+type FigureStore = Exclude<keyof Stores, 'traces'>;
 
 export interface Terms {
   readonly window: Window;
@@ -36,6 +41,7 @@ export interface Terms {
 }
 
 export const mostLines = 200;
+export const mostTraces = 100;
 const atOnce = 4;
 /** A dashboard of hundreds of panels asks for each query, and for each metric of those without an answer. */
 const waiting = 10_000;
@@ -61,7 +67,7 @@ export class Questions {
   /** Asks for values over the window, `step` apart. */
   range(
     query: string,
-    store: keyof Stores = 'metrics',
+    store: FigureStore = 'metrics',
     step = this.#terms.window.step,
   ): Promise<MatrixAnswer & Notes> {
     const { from, to } = this.#terms.window;
@@ -75,7 +81,7 @@ export class Questions {
   }
 
   /** Asks for values at the end of the window. */
-  instant(query: string, store: keyof Stores = 'metrics'): Promise<InstantAnswer> {
+  instant(query: string, store: FigureStore = 'metrics'): Promise<InstantAnswer> {
     const { to } = this.#terms.window;
     return this.#once(`instant ${store} ${query}`, async (options) =>
       store === 'metrics'
@@ -91,6 +97,16 @@ export class Questions {
       const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
       // The last millisecond belongs to the window of a dashboard.
       return await this.#logs().lines(query, { start: from, end: to + 1 }, wanted);
+    });
+  }
+
+  /** Traces that were found in the window, newest first. */
+  traces(query: string): Promise<FoundTraces> {
+    const { from, to } = this.#terms.window;
+    return this.#once(`traces ${query}`, async (options) => {
+      // One more than is shown reveals whether there are more.
+      const wanted = { ...options, limit: mostTraces + 1 };
+      return await this.#traces().search(query, { start: from, end: to + 1 }, wanted);
     });
   }
 
@@ -152,6 +168,11 @@ export class Questions {
     return provider(this.#stores.logs, 'logs');
   }
 
+  #traces(): TraceQueries {
+    this.#terms.requireRead('traces');
+    return provider(this.#stores.traces, 'traces');
+  }
+
   #metrics(): MetricsQueries {
     this.#terms.requireRead('metricsdb');
     return provider(this.#stores.metrics, 'metrics');
@@ -180,7 +201,7 @@ export class Questions {
   }
 }
 
-const names = { metrics: 'metricsdb', logs: 'logs' } as const;
+const names = { metrics: 'metricsdb', logs: 'logs', traces: 'traces' } as const;
 
 function provider<T>(handle: Handle<T>, signal: keyof typeof names): T {
   if (!handle.available) {

@@ -201,7 +201,9 @@ async function prepared(unfolded: Unfolded, filling: Filling): Promise<Prepared>
 const isNothing = (answer: NonNullable<Answered['answer']>): boolean =>
   answer.type === 'streams'
     ? answer.lines.length === 0
-    : (answer.type === 'matrix' || answer.type === 'vector') && answer.labels.length === 0;
+    : answer.type === 'traces'
+      ? answer.traces.length === 0
+      : (answer.type === 'matrix' || answer.type === 'vector') && answer.labels.length === 0;
 
 function finished({ unfolded, answers, drawable: found, error, missing }: Prepared, most: number) {
   const { panel, bindings, repeated, row, folded } = unfolded;
@@ -251,7 +253,7 @@ const warningsOf = (answers: readonly Answered[]): string[] => [
     answers.flatMap(({ query: { ref }, answer, error }) => [
       ...(error && answers.length > 1 ? [`query ${ref}: ${error.message}`] : []),
       ...(answer?.warnings ?? []),
-      ...(answer?.type === 'streams' && answer.partial
+      ...((answer?.type === 'streams' || answer?.type === 'traces') && answer.partial
         ? ['the search ended before it had read the whole window; use a shorter window']
         : []),
     ]),
@@ -264,15 +266,20 @@ async function explained(
   { dashboard: { sources: origins }, questions, window }: Filling,
 ): Promise<Missing> {
   const asked = answers.find(({ answer }) => answer !== undefined)!;
-  if (storeOf(panel, asked.query) === 'logs') {
+  const store = storeOf(panel, asked.query);
+  if (store !== 'metrics') {
     const span = formatDuration(Math.round((window.to - window.from) / 1_000) * 1_000);
-    return {
-      message: `no line in these ${span} matches the query; lines come from the plugin logs of an edge, or from a client that pushes to /loki/api/v1/push`,
-      metrics: [],
-    };
+    return { message: unmatched[store](span), metrics: [] };
   }
   return await explainMissing(asked.expanded!, { questions, window, origins });
 }
+
+const unmatched = {
+  logs: (span: string) =>
+    `no line in these ${span} matches the query; lines come from the plugin logs of an edge, or from a client that pushes to /loki/api/v1/push`,
+  traces: (span: string) =>
+    `no trace in these ${span} matches the query; traces come from clients that push to /v1/traces`,
+} as const;
 
 /**
  * Explains an unset variable, without which the query cannot be sent: what is missing is the source

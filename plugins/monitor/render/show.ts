@@ -14,6 +14,7 @@ import { framesOf } from './answer-frames.ts';
 import type { Answered } from './answered.ts';
 import type { NameOfDevice } from './names.ts';
 import { sheetOf } from './sheet.ts';
+import { shownTraces } from './shown-traces.ts';
 
 /** Figures drawn before they are cut down to what a dashboard may hold. */
 export interface Drawable {
@@ -32,6 +33,12 @@ export function drawable(
   if (panel.type === 'logs') {
     const lines = answers.flatMap(({ answer }) => (answer?.type === 'streams' ? answer.lines : []));
     return { points: 0, series: 0, show: () => shownLines(lines, panel, device) };
+  }
+  if (panel.type === 'traces') {
+    const traces = answers.flatMap(({ answer }) =>
+      answer?.type === 'traces' ? answer.traces : [],
+    );
+    return { points: 0, series: 0, show: () => shownTraces(traces) };
   }
   const { transformations = [] } = panel;
   const isTabular =

@@ -47,11 +47,11 @@ export const dashboardRoutes = ({
     path: '/api/v1/observability/dashboards/{uid}',
     access: 'any',
     devices: 'narrowed',
-    readsAsked: ['metricsdb', 'logs'],
+    readsAsked: ['metricsdb', 'logs', 'traces'],
     summary:
       'Get a dashboard with its data: panels with their series, and variables with their values',
     description:
-      'A panel without data states the reason: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb and read:logs, depending on what the panels query.',
+      'A panel without data states the reason: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb, read:logs and read:traces, depending on what the panels query.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,
@@ -69,7 +69,7 @@ export const dashboardRoutes = ({
     path: '/api/v1/observability/dashboards/{uid}/preview',
     access: 'monitor:write',
     reads: 'none',
-    readsAsked: ['metricsdb', 'logs'],
+    readsAsked: ['metricsdb', 'logs', 'traces'],
     audited: false,
     summary: 'Get a dashboard with its data as it would be with other panels of users',
     description:

@@ -31,10 +31,10 @@ export const linkRoutes = (links: Links, askingOf: AskingOf): readonly RouteDecl
     method: 'POST',
     path: '/api/v1/monitor/dashboards/{uid}/links',
     access: 'monitor:share',
-    readsAsked: ['metricsdb', 'logs'],
+    readsAsked: ['metricsdb', 'logs', 'traces'],
     summary: 'Create a public link to a dashboard, with an expiry',
     description:
-      'The link shows the dashboard as it is now: its queries, the given values of its variables and one time range. Later changes to the dashboard do not change what the link shows. An API token also needs read:metricsdb and read:logs, depending on what the panels and variables query.',
+      'The link shows the dashboard as it is now: its queries, the given values of its variables and one time range. Later changes to the dashboard do not change what the link shows. An API token also needs read:metricsdb, read:logs and read:traces, depending on what the panels and variables query.',
     params: DashboardUid,
     body: NewLink,
     response: MadeLink,

@@ -185,6 +185,9 @@ const standIns: Readonly<Record<PanelType, PanelType>> = {
   heatmap: 'timeseries',
   state_timeline: 'timeseries',
   status_history: 'timeseries',
+  status: 'stat',
+  traces: 'table',
+  topology: 'table',
   text: 'table',
   row: 'table',
 };

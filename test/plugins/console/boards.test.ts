@@ -307,3 +307,93 @@ test(
     return undefined;
   },
 );
+
+test(
+  'panels show traces, states and the topology, lead to other dashboards, and are edited by the keyboard',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const started = Date.now() - 60_000;
+    const pushed = await house.fetch('/v1/traces', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        resourceSpans: [
+          {
+            resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
+            scopeSpans: [
+              {
+                spans: [
+                  {
+                    traceId: '0af7651916cd43dd8448eb211c80319c',
+                    spanId: 'b7ad6b7169203331',
+                    name: 'GET /cart',
+                    startTimeUnixNano: `${started}000000`,
+                    endTimeUnixNano: `${started + 250}000000`,
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      }),
+    });
+    assert.ok(pushed.ok, await pushed.text());
+    await ask('PUT', '/monitor/dashboards/target', {
+      title: 'Target',
+      panels: [{ title: 'Queue', type: 'stat', query: 'shop_queue_length' }],
+    });
+    await ask('PUT', '/monitor/dashboards/kinds', {
+      title: 'Kinds',
+      panels: [
+        {
+          title: 'Requests',
+          type: 'traces',
+          query: '{ resource.service.name = "shop" }',
+          links: [{ title: 'To the target', dashboard: 'target' }],
+        },
+        {
+          title: 'Queues',
+          type: 'status',
+          query: 'shop_queue_length',
+          legend: 'queue',
+          thresholds: [{ value: 1, state: 'warning' }],
+        },
+        { title: 'Nodes', type: 'topology', query: '' },
+      ],
+    });
+    for (const options of [{}, { width: 360, height: 740, dark: true }]) {
+      const view = await signedIn(options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/dashboards/kinds?at=15m`);
+      await page.getByRole('link', { name: 'GET /cart' }).waitFor();
+      await page.getByRole('list', { name: 'Queues' }).getByText('queue').waitFor();
+      await page.getByText('Nodes', { exact: true }).waitFor();
+      await assertClean(view, 'the kinds of panels');
+      assert.deepEqual(await faultsOf(page), []);
+      await page.getByRole('link', { name: 'To the target' }).press('Enter');
+      await page.getByRole('heading', { name: 'Target' }).waitFor();
+      assert.equal(new URL(page.url()).searchParams.get('at'), '15m');
+      await page.goBack();
+      await page.getByRole('link', { name: 'GET /cart' }).press('Enter');
+      await page.getByRole('heading', { name: /GET \/cart/ }).waitFor();
+      await view.context.close();
+    }
+
+    const view = await signedIn();
+    const { page } = view;
+    await page.goto(`${house.url}/ui/dashboards/kinds?edit=on`);
+    await page.getByRole('button', { name: 'Edit Queues' }).press('Enter');
+    await page.getByRole('button', { name: 'Add link' }).press('Enter');
+    await page.getByLabel('Dashboard', { exact: true }).selectOption('target');
+    await page.getByLabel('Link text').fill('Elsewhere');
+    await assertClean(view, 'the fields of a panel with a link');
+    await page.getByRole('button', { name: 'Apply' }).press('Enter');
+    await page.getByRole('button', { name: 'Save dashboard' }).press('Enter');
+    await page.getByRole('link', { name: 'Elsewhere' }).waitFor();
+    await view.context.close();
+    return undefined;
+  },
+);

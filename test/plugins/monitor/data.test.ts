@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { LogIngest } from 'svc/contracts/logs';
+import { TraceIngest } from 'svc/contracts/traces';
 
 import { gardenFolder, type Json, monitorHouse, store } from './house.ts';
 
@@ -274,5 +275,113 @@ describe('a dashboard over what was really stored', () => {
       const logs = await panel('device', 'Logs', `?var-device=${encodeURIComponent(value)}`);
       assert.deepEqual([logs.error, logs.data.result], [undefined, []]);
     }
+  });
+
+  test('shows traces, states and the topology, and leads to other dashboards', async (t) => {
+    const { house, ask, panel, show } = await monitorHouse(t, {
+      plugins: ['metricsdb', 'logs', 'traces', 'monitor'],
+    });
+    const end = Math.floor(Date.now() / 15_000) * 15_000;
+    await store(house, hosts(end), end);
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const pushed = {
+      resourceSpans: [
+        {
+          resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
+          scopeSpans: [
+            {
+              spans: [
+                {
+                  traceId,
+                  spanId: 'b7ad6b7169203331',
+                  name: 'GET /cart',
+                  startTimeUnixNano: `${end - 60_000}000000`,
+                  endTimeUnixNano: `${end - 59_750}000000`,
+                  status: { code: 2 },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    };
+    await house
+      .service(TraceIngest)
+      .push('otlp-json', new TextEncoder().encode(JSON.stringify(pushed)), {});
+    const links = [{ title: 'The fleet', dashboard: 'overview' }];
+    const { status, body } = await ask('PUT', '/api/v1/monitor/dashboards/shop', {
+      body: {
+        title: 'Shop',
+        variables: [{ name: 'service', type: 'text', default: 'shop' }],
+        panels: [
+          {
+            title: 'Requests',
+            type: 'traces',
+            query: '{ resource.service.name = "$service" }',
+            links,
+          },
+          {
+            title: 'Hosts',
+            type: 'status',
+            query: 'node_load1',
+            thresholds: [{ value: 2, state: 'critical' }],
+          },
+          { title: 'Nodes', type: 'topology', query: '' },
+        ],
+      },
+    });
+    assert.equal(status, 200, JSON.stringify(body));
+    const query = `?from=${end - hour}&to=${end}`;
+    const found = await panel('shop', 'Requests', query);
+    assert.deepEqual(found.links, links);
+    assert.deepEqual(
+      found.table.rows.map((row: Json) => row.map((cell: Json) => cell.text)),
+      [[new Date(end - 60_000).toISOString(), 'shop', 'GET /cart', '250 ms', '1', traceId]],
+    );
+    for (const odd of ['x" || name != "', 'x" } || { name != "', '\\', '" } >> { "']) {
+      const value = encodeURIComponent(odd);
+      const { error, missing } = await panel('shop', 'Requests', `${query}&var-service=${value}`);
+      assert.equal(error, undefined, odd);
+      assert.match(missing.message, /no trace in these 1h matches the query/, odd);
+    }
+    assert.deepEqual(
+      (await panel('shop', 'Hosts', query)).data.result.map((one: Json) => one.state),
+      ['ok', 'critical'],
+    );
+    assert.deepEqual((await panel('shop', 'Nodes', query)).data.result, []);
+    const made = await ask('POST', '/api/v1/monitor/dashboards/shop/links', {
+      body: { expires_in_s: 3_600, range_s: 3_600 },
+    });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const { body: shared } = await ask('GET', `/api/v1/monitor/shared/${made.body.token}`);
+    const [requests] = shared.panels;
+    assert.deepEqual(
+      [requests.table.rows.length, requests.query, requests.links],
+      [1, undefined, undefined],
+    );
+    const exported = (await ask('GET', '/api/v1/monitor/dashboards/shop/export')).body;
+    assert.deepEqual(
+      exported.panels.map((one: Json) => one.type),
+      ['text', 'stat', 'text'],
+    );
+    for (const [changes, message] of [
+      [{ type: 'traces', query: 'no query' }, /./],
+      [{ type: 'traces', query: '{}', unit: 'bytes' }, /shows traces, which have no unit/],
+      [{ type: 'topology', query: 'up' }, /a panel of type topology has no query/],
+      [
+        { type: 'traces', query: '{}', queries: [{ ref: 'A', query: '{}', store: 'logs' }] },
+        /asks the store of traces/,
+      ],
+    ] as const) {
+      const refused = await ask('POST', path, {
+        body: { dashboard_uid: 'shop', title: 'Odd', ...changes },
+      });
+      assert.deepEqual(
+        [refused.status, message.test(refused.body.message)],
+        [400, true],
+        JSON.stringify(refused.body),
+      );
+    }
+    assert.equal((await show('shop', query)).panels.length, 3);
   });
 });

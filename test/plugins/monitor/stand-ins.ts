@@ -1,4 +1,5 @@
 import type { LogQueries } from 'svc/contracts/logs';
+import type { FoundTrace, TraceQueries } from 'svc/contracts/traces';
 import type {
   LabelRecord,
   MatrixAnswer,
@@ -7,10 +8,12 @@ import type {
   QueryOptions,
 } from 'svc/contracts/metricsdb';
 
+import { queryError } from 'svc/query';
+
 import { checkQuery } from '../../../plugins/metricsdb/service/answers.ts';
 
 export interface Asked {
-  readonly kind: 'range' | 'instant' | 'series' | 'lines';
+  readonly kind: 'range' | 'instant' | 'series' | 'lines' | 'traces';
   readonly query: string;
   readonly options: QueryOptions | undefined;
   readonly window?: { readonly start: number; readonly end: number; readonly step: number };
@@ -34,6 +37,7 @@ export interface StandIns {
   /** Answers range queries. */
   range: (query: string, options: QueryOptions | undefined) => Promise<MatrixAnswer & Notes>;
   series: (selector: string) => Promise<readonly LabelRecord[]>;
+  traces: readonly FoundTrace[];
 }
 
 /** Stores that note what they are asked, and answer whatever the test says. */
@@ -43,6 +47,7 @@ export function standIns(): StandIns {
     asked,
     range: async () => matrix([{ __name__: 'up' }]),
     series: async () => [],
+    traces: [],
     services: {},
   };
   const metrics: MetricsQueries = {
@@ -68,5 +73,19 @@ export function standIns(): StandIns {
     },
     check: async (query) => ({ type: query.startsWith('{') ? 'lines' : 'vector', printed: query }),
   };
-  return Object.assign(ins, { services: { 'metrics.queries': metrics, 'logs.queries': logs } });
+  const traces: Pick<TraceQueries, 'search' | 'check'> = {
+    async search(query, _window, options) {
+      asked.push({ kind: 'traces', query, options });
+      return { traces: ins.traces, partial: false };
+    },
+    async check(query) {
+      if (!query.startsWith('{')) {
+        throw queryError('bad_data', 'no TraceQL');
+      }
+      return { printed: query };
+    },
+  };
+  return Object.assign(ins, {
+    services: { 'metrics.queries': metrics, 'logs.queries': logs, 'traces.queries': traces },
+  });
 }

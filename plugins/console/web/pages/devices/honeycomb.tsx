@@ -112,7 +112,7 @@ const shades = [16, 33, 50, 67, 84, 100].map(
   (share) => `color-mix(in oklab, var(--series-2) ${share}%, var(--front))`,
 );
 
-/** By the value of a metric: the higher, the stronger the colour; what has none is an outline. */
+/** The map by the value of a metric: the higher, the stronger the colour; what has none is an outline. */
 function ByFigure({ cells, total, name }: CellsProps & { readonly name: string }) {
   const values = cells.flatMap(({ value }) => value ?? []);
   if (values.length === 0) {
@@ -196,7 +196,7 @@ interface CombProps {
   readonly cells: readonly Cell[];
   readonly label: string;
   readonly inkOf: (cell: Cell) => Ink;
-  /** What is said of a cell beside its name. */
+  /** Returns the words beside the name of a cell. */
   readonly told: (cell: Cell) => string;
 }
 

@@ -7,7 +7,7 @@ import { Section } from '../../kit/parts.tsx';
 
 /** Returns the service whose traces a TraceQL query asks for, if it is one. */
 export const serviceIn = (query: string): string | undefined =>
-  /^\{[^|]*\bresource\.service\.name\s*=\s*"([^"\\]+)"/.exec(query)?.[1];
+  /^\{[^|]*(?<!parent\.)\bresource\.service\.name\s*=\s*"([^"\\]+)"/.exec(query)?.[1];
 
 /** Requests, errors and durations of a service, counted from its spans. */
 export function ServiceFigures({ name }: { readonly name: string }) {

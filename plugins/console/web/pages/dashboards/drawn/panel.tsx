@@ -13,6 +13,10 @@ import { wear } from '../../../browser/sheet.ts';
 import rules from '../../../styles/panels.css' with { type: 'text' };
 import { Heatmap, Timeline } from './cells.tsx';
 import { Bars, Gauges, Pie, Stats } from './figures.tsx';
+import { address, usePlace } from '../../../browser/location.ts';
+import { NodesPanel } from './nodes-panel.tsx';
+import { StatusTiles } from './status-tiles.tsx';
+import { TraceRows } from './trace-rows.tsx';
 import { PanelLegend } from './legend.tsx';
 import { plottedOf } from './lines.ts';
 import { colorOf, type Panel, type Sample, type Sheet } from './shape.ts';
@@ -38,15 +42,29 @@ const heading = 46;
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
 export function PanelView(props: PanelProps) {
   const { panel, onEdit } = props;
-  const { title, position, content, description, display } = panel;
+  const { title, type, position, content, description, display } = panel;
+  const { query } = usePlace();
   const isBeside = display?.legend?.mode === 'table' && display.legend.placement === 'right';
-  const tools = onEdit && (
-    <Button
-      kind="quiet"
-      icon="more"
-      label={text.edit.replace('{title}', () => title)}
-      onClick={onEdit}
-    />
+  const tools = (
+    <>
+      {panel.links?.map((link) => (
+        <a
+          key={`${link.dashboard} ${link.title}`}
+          class="panel-link"
+          href={address(['dashboards', link.dashboard], passedOn(query))}
+        >
+          {link.title}
+        </a>
+      ))}
+      {onEdit && (
+        <Button
+          kind="quiet"
+          icon="more"
+          label={text.edit.replace('{title}', () => title)}
+          onClick={onEdit}
+        />
+      )}
+    </>
   );
   return (
     <div
@@ -55,7 +73,15 @@ export function PanelView(props: PanelProps) {
       data-wide={position.w}
       style={{ '--x': position.x + 1, '--w': position.w, '--h': position.h, '--y': position.y + 1 }}
     >
-      {content === undefined ? (
+      {type === 'topology' ? (
+        <figure class="chart">
+          <figcaption>
+            <h2 class="cut">{title}</h2>
+            <div class="chart-tools">{tools}</div>
+          </figcaption>
+          <NodesPanel height={Math.max(60, position.h * rowHeight - heading)} />
+        </figure>
+      ) : content === undefined ? (
         <Drawing {...props} tools={tools} />
       ) : (
         <figure class="chart">
@@ -77,6 +103,14 @@ export function PanelView(props: PanelProps) {
     </div>
   );
 }
+
+/** Returns what a link hands over of the address: the time range and the values of variables. */
+const passedOn = (query: URLSearchParams): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    [...new Set(query.keys())]
+      .filter((name) => name.startsWith('var-') || name === 'at' || name === 'refresh')
+      .map((name) => [name, query.getAll(name)]),
+  );
 
 /** The answer of a panel: lines as every chart has them, anything else in their place. */
 function Drawing({
@@ -108,7 +142,7 @@ function Drawing({
       bounds={bounds}
       queries={
         // The reader of a public link does not get the query.
-        type === 'logs' || query === ''
+        type === 'logs' || type === 'traces' || query === ''
           ? []
           : [{ expr: expanded ?? query, ...(panel.legend !== '' && { name: panel.legend }) }]
       }
@@ -200,6 +234,9 @@ function Other({
   readonly bounds: readonly [number, number];
 }) {
   const { title, data, type, table } = panel;
+  if (table !== undefined && type === 'traces') {
+    return <TraceRows title={title} table={table} height={height} />;
+  }
   if (table !== undefined) {
     return <Cells title={title} table={table} height={height} />;
   }
@@ -230,6 +267,8 @@ function Other({
   switch (type) {
     case 'table':
       return <Names title={title} samples={data.result} height={height} />;
+    case 'status':
+      return <StatusTiles {...figures} />;
     case 'gauge':
       return <Gauges {...figures} />;
     case 'bar_gauge':

@@ -98,6 +98,11 @@ export interface Sheet {
   }[])[];
 }
 
+export interface PanelLink {
+  readonly title: string;
+  readonly dashboard: string;
+}
+
 export interface Panel {
   /** Null for one that a plugin brings: it is not changed here. */
   readonly id: number | null;
@@ -123,6 +128,8 @@ export interface Panel {
   readonly display?: Display;
   readonly mappings?: readonly Mapping[];
   readonly content?: { readonly mode: 'markdown' | 'html' | 'code'; readonly text: string };
+  /** Other dashboards that the panel leads to. */
+  readonly links?: readonly PanelLink[];
   readonly row?: number;
   readonly folded?: boolean;
   readonly data: Result;

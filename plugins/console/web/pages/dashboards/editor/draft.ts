@@ -17,6 +17,7 @@ export interface DraftPanel extends Pick<
   | 'queries'
   | 'content'
   | 'description'
+  | 'links'
 > {
   readonly id?: number;
   /** Name of the panel on this page alone. */

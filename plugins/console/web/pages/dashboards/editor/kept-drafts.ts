@@ -4,7 +4,7 @@ import type { Draft, Saved, Steps } from './draft.ts';
 
 /** A draft that is neither saved nor discarded. */
 export interface KeptDraft {
-  /** What it was made of: who has saved meanwhile is not overwritten. */
+  /** The dashboard that it was made of: who has saved meanwhile is not overwritten. */
   readonly saved: Omit<Saved, 'version'> & { readonly version: number | undefined };
   readonly begin: Draft;
   readonly steps: Steps;

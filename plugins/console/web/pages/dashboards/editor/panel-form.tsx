@@ -4,6 +4,9 @@ import { panelForm as text } from '../../../text/english/watch/dashboards.ts';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { Field, Form, SelectField, TextField } from '../../../kit/form.tsx';
 import { QueryInput } from '../../../kit/query-field.tsx';
+import { useList } from '../../../client/data.ts';
+import { Button } from '../../../kit/parts.tsx';
+import type { PanelLink } from '../drawn/shape.ts';
 import type { DraftPanel } from './draft.ts';
 
 const types = [
@@ -17,7 +20,10 @@ const types = [
   'heatmap',
   'state_timeline',
   'status_history',
+  'status',
   'logs',
+  'traces',
+  'topology',
   'text',
 ] as const;
 const units = [
@@ -50,7 +56,8 @@ export function PanelForm({ title, panel: before, onClose, onDone }: PanelFormPr
   });
   const set = (changes: Partial<DraftPanel>): void => setPanel({ ...panel, ...changes });
   const { type } = panel;
-  const hasQuery = type !== 'text' && type !== 'row';
+  const hasQuery = !isWordless(type);
+  const hasFigures = hasQuery && type !== 'logs' && type !== 'traces';
   return (
     <Dialog title={title} onClose={onClose} wide>
       <Form
@@ -77,7 +84,7 @@ export function PanelForm({ title, panel: before, onClose, onDone }: PanelFormPr
               options={types}
               onChange={(next) => set({ type: next })}
             />
-            {hasQuery && type !== 'logs' && (
+            {hasFigures && (
               <Choice
                 label={text.unit}
                 value={panel.unit}
@@ -99,12 +106,15 @@ export function PanelForm({ title, panel: before, onClose, onDone }: PanelFormPr
           />
         )}
         {hasQuery && <QueryFields panel={panel} onChange={set} />}
-        {hasQuery && type !== 'logs' && <LimitFields limits={limits} onChange={setLimits} />}
+        {hasFigures && <LimitFields limits={limits} onChange={setLimits} />}
         <TextField
           label={text.description}
           value={panel.description ?? ''}
           onInput={(description) => set({ description })}
         />
+        {type !== 'row' && (
+          <LinkFields links={panel.links ?? []} onChange={(links) => set({ links })} />
+        )}
       </Form>
     </Dialog>
   );
@@ -122,21 +132,77 @@ const QueryFields = ({
       {(ids) => (
         <QueryInput
           {...ids}
-          language={type === 'logs' ? 'logql' : 'promql'}
+          language={type === 'logs' ? 'logql' : type === 'traces' ? 'traceql' : 'promql'}
           value={query}
           onInput={(next) => onChange({ query: next })}
         />
       )}
     </Field>
-    <TextField
-      label={text.legend}
-      hint={text.legendHint}
-      value={legend}
-      onInput={(next) => onChange({ legend: next })}
-      mono
-    />
+    {type !== 'traces' && (
+      <TextField
+        label={text.legend}
+        hint={text.legendHint}
+        value={legend}
+        onInput={(next) => onChange({ legend: next })}
+        mono
+      />
+    )}
   </>
 );
+
+/** Dashboards that the panel leads to, each with the words of its link. */
+function LinkFields({
+  links,
+  onChange,
+}: {
+  readonly links: readonly PanelLink[];
+  readonly onChange: (links: readonly PanelLink[]) => void;
+}) {
+  const { items } = useList<{ readonly uid: string; readonly title: string }>(
+    '/observability/dashboards',
+    { pageSize: 200 },
+  );
+  const options = (items ?? []).map(({ uid, title }) => [uid, title] as const);
+  return (
+    <fieldset class="variable-fields">
+      <legend>{text.links}</legend>
+      {links.map((link, at) => (
+        <div key={at} class="field-row">
+          <SelectField
+            label={text.linkTo}
+            value={link.dashboard}
+            options={
+              options.some(([uid]) => uid === link.dashboard)
+                ? options
+                : [...options, [link.dashboard, link.dashboard] as const]
+            }
+            onChange={(dashboard) => onChange(links.with(at, { ...link, dashboard }))}
+          />
+          <TextField
+            label={text.linkTitle}
+            value={link.title}
+            onInput={(title) => onChange(links.with(at, { ...link, title }))}
+          />
+          <Button
+            kind="quiet"
+            icon="trash"
+            label={text.removeLink}
+            onClick={() => onChange(links.toSpliced(at, 1))}
+          />
+        </div>
+      ))}
+      <Button
+        icon="plus"
+        disabled={options.length === 0 || links.length >= 10}
+        onClick={() =>
+          onChange([...links, { dashboard: options[0]![0], title: options[0]![1].slice(0, 100) }])
+        }
+      >
+        {text.addLink}
+      </Button>
+    </fieldset>
+  );
+}
 
 const LimitFields = ({
   limits,
@@ -173,28 +239,46 @@ const limitOf = ({ thresholds }: DraftPanel, state: 'warning' | 'critical'): str
 
 /** Returns the panel without what its type does not have. */
 function finished(panel: DraftPanel, limits: Limits): DraftPanel {
-  const { content, queries, description = '', ...rest } = panel;
+  const { content, queries, description = '', links = [], ...rest } = panel;
   const title = panel.title.trim();
-  const about = description.trim() === '' ? {} : { description: description.trim() };
-  if (panel.type === 'text' || panel.type === 'row') {
+  const named = links
+    .map((link) => ({ ...link, title: link.title.trim() }))
+    .filter((link) => link.title !== '');
+  const about = {
+    ...(description.trim() !== '' && { description: description.trim() }),
+    ...(named.length > 0 && panel.type !== 'row' && { links: named }),
+  };
+  if (isWordless(panel.type)) {
     const words = panel.type === 'text' && {
       content: content ?? { mode: 'markdown' as const, text: '' },
     };
-    return { ...rest, ...about, title, ...words, query: '', unit: 'none', thresholds: [] };
+    return {
+      ...rest,
+      ...about,
+      title,
+      ...words,
+      query: '',
+      legend: '',
+      unit: 'none',
+      thresholds: [],
+    };
   }
   const [first, ...others] = queries ?? [];
   const { query, legend } = panel;
-  const isLogs = panel.type === 'logs';
+  const isFound = panel.type === 'logs' || panel.type === 'traces';
   return {
     ...rest,
     ...about,
     title,
     ...(first && { queries: [{ ...first, query, legend }, ...others] }),
-    ...(isLogs
+    ...(isFound
       ? { unit: 'none', thresholds: [] }
       : { thresholds: isChanged(panel, limits) ? thresholdsOf(limits) : panel.thresholds }),
   };
 }
+
+/** Returns whether panels of a type ask nothing. */
+const isWordless = (type: string): boolean => ['text', 'row', 'topology'].includes(type);
 
 const isChanged = (panel: DraftPanel, { warning, critical }: Limits): boolean =>
   warning !== limitOf(panel, 'warning') || critical !== limitOf(panel, 'critical');
