@@ -17,6 +17,11 @@ export const errors = defineErrors('device', {
     'conflict',
     'The limit of {max} devices has been reached; delete some that you no longer need.',
   ],
+  no_view: ['not_found', 'You have no saved view {id}.'],
+  too_many_views: [
+    'conflict',
+    'You have saved {max} views, which is the limit; delete one that you no longer need.',
+  ],
   edge_id: ['invalid_argument', 'edge_id is not the id of an edge.'],
   machine_uuid: ['invalid_argument', 'machine_uuid is not a UUID.'],
   search_word: [

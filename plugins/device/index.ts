@@ -23,11 +23,13 @@ import { deviceMention } from './mention.ts';
 import { Names } from './names.ts';
 import { Reports } from './reports.ts';
 import { Scopes } from './scopes.ts';
-import { FoundDevices } from './found-devices.ts';
+import { FoundDevices, type FoundDevicesParts } from './found-devices.ts';
 import { Measures } from './measures.ts';
 import { Inventory, Search } from './search.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './store/tables.ts';
+import { viewStore } from './store/view-store.ts';
+import { viewRoutes } from './view-routes.ts';
 
 const none: ReadonlySet<number> = new Set();
 /** Time in which further changes of devices are awaited before their names are read. */
@@ -99,14 +101,15 @@ export default definePlugin({
       agents: () => agentsByDevice(fleet.list()),
       isOnline: (device, agent) => agent?.status === 'online' || reports.online().has(device),
     });
-    const found = new FoundDevices({
-      search,
-      measures,
-      devices,
-      scopeOf: async ({ selectors }) =>
-        selectors === undefined ? undefined : await scopes.of(selectors),
-    });
-    ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices), ...searchRoutes(found)]);
+    const scopeOf: FoundDevicesParts['scopeOf'] = async ({ selectors }) =>
+      selectors === undefined ? undefined : await scopes.of(selectors);
+    const found = new FoundDevices({ search, measures, devices, scopeOf });
+    ctx.http.routes([
+      ...deviceRoutes(devices),
+      ...watcherRoutes(devices),
+      ...searchRoutes(found),
+      ...viewRoutes(viewStore(tables), clock),
+    ]);
     ctx.extend.contribute(Mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));
     return names;

@@ -41,9 +41,17 @@ export interface DeviceTables {
     device_id: number;
     last_seen_at: number;
   };
+  device_saved_views: {
+    id: Generated<number>;
+    owner: string;
+    name: string;
+    query: string;
+    updated_at: number;
+  };
 }
 
 export type DeviceDb = Kysely<DeviceTables>;
 export type DeviceRow = Selectable<DeviceTables['device_devices']>;
+export type SavedViewRow = Selectable<DeviceTables['device_saved_views']>;
 export type EdgeRow = Selectable<DeviceTables['device_edges']>;
 export type ReportedHostRow = Selectable<DeviceTables['device_reported_hosts']>;

@@ -141,6 +141,41 @@ test('groups have their health, and each device has a cell, with a figure if one
   assert.equal((await ask('GET', '/devices/cells?figure=a%7Bb')).status, 400);
 });
 
+test('a view is saved under a name, replaced, listed and deleted', async (t) => {
+  const { ask } = await threeHosts(t);
+  const path = '/devices/views';
+  const made = await ask('POST', path, { name: ' Databases ', query: 'q=role%3Adb&sort=-cpu' });
+  assert.equal(made.status, 201, made.text);
+  await ask('POST', path, { name: 'All', query: '' });
+  const again = await ask('POST', path, { name: 'Databases', query: 'q=role%3Adb' });
+  assert.equal(again.body.id, made.body.id);
+  const { body } = await ask('GET', path);
+  assert.deepEqual(
+    body.views.map(({ name, query }: Record<string, unknown>) => [name, query]),
+    [
+      ['All', ''],
+      ['Databases', 'q=role%3Adb'],
+    ],
+  );
+  for (const wrong of [
+    { name: ' ', query: '' },
+    { name: 'x', query: 'q=a#b' },
+    { name: 'x', query: 'q=a b' },
+    { name: 'x'.repeat(81), query: '' },
+  ]) {
+    assert.equal((await ask('POST', path, wrong)).status, 400, JSON.stringify(wrong));
+  }
+  for (let at = 2; at < 100; at++) {
+    assert.equal((await ask('POST', path, { name: `view ${at}`, query: '' })).status, 201);
+  }
+  const full = await ask('POST', path, { name: 'one more', query: '' });
+  assert.deepEqual([full.status, /saved 100 views/.test(full.text)], [409, true], full.text);
+  assert.equal((await ask('POST', path, { name: 'All', query: 'view=map' })).status, 201);
+  assert.equal((await ask('DELETE', `${path}/${made.body.id}`)).status, 204);
+  const gone = await ask('DELETE', `${path}/${made.body.id}`);
+  assert.deepEqual([gone.status, /You have no saved view/.test(gone.text)], [404, true]);
+});
+
 test('a search that cannot be read says where, and what can be written', async (t) => {
   const { ask } = await threeHosts(t);
   for (const [text, message] of [

@@ -17,6 +17,7 @@ import { Fleet } from './fleet.tsx';
 import type { FoundDevice } from './found.ts';
 import { Groups } from './groups.tsx';
 import { Honeycomb } from './honeycomb.tsx';
+import { SavedViews } from './saved-views.tsx';
 
 /** `/ui/devices`, `/ui/devices/agents` for what watches them, and `/ui/devices/<id>/<part>` for one. */
 export default function Devices() {
@@ -77,6 +78,7 @@ function List() {
           </Tag>
         ))}
       </div>
+      <SavedViews />
       <div class="further-row">
         <Help />
         {view === 'list' && <ColumnChoice />}

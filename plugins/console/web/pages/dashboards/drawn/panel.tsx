@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { panel as text } from '../../../text/english/watch/dashboards.ts';
-import { count } from '../../../text/words.ts';
+import { count, say } from '../../../text/words.ts';
 import { Graph } from '../../../kit/chart/chart.tsx';
 import { Markdown } from '../../../kit/markdown.tsx';
 import { Button } from '../../../kit/parts.tsx';
@@ -98,7 +98,11 @@ export function PanelView(props: PanelProps) {
         </p>
       ))}
       {(panel.series_left_out ?? 0) > 0 && (
-        <p class="hint">{count(text.left, panel.series_left_out!)}</p>
+        <p class="hint">
+          {type === 'traces'
+            ? say(text.newest, { count: panel.table?.rows.length ?? 0 })
+            : count(text.left, panel.series_left_out!)}
+        </p>
       )}
     </div>
   );

@@ -6,6 +6,9 @@ const order: readonly State[] = ['critical', 'warning', 'ok'];
 
 const stateOf = ({ state = 'ok' }: Sample): State => state;
 
+/** Returns the value of the only label of a series that has no other name. */
+const shortened = (name: string): string => /^\{\w+="([^"]*)"\}$/.exec(name)?.[1] ?? name;
+
 interface TilesProps {
   readonly panel: Panel;
   readonly samples: readonly Sample[];
@@ -19,7 +22,7 @@ export function StatusTiles({ panel: { title, thresholds }, samples, height }: T
   );
   return (
     <div
-      class="scrolls"
+      class="status-scroll"
       tabIndex={0}
       role="region"
       aria-label={title}
@@ -31,7 +34,7 @@ export function StatusTiles({ panel: { title, thresholds }, samples, height }: T
           return (
             <li key={sample.name} class={`status-tile tile-${tone}`} title={sample.name}>
               <Mark tone={tone} />
-              <span class="cut">{sample.name}</span>
+              <span class="cut">{shortened(sample.name)}</span>
               <b>{sample.formatted}</b>
             </li>
           );

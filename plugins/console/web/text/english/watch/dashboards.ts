@@ -64,6 +64,7 @@ export const panelForm = words('panel-form', {
 export const panel = words('panel', {
   edit: 'Edit {title}',
   nothing: 'No data in this time range',
+  newest: 'The newest {count} are shown; there are more.',
   notShared: 'Sign in to see the topology.',
   left: 'and 1 more series|and {count} more series',
   value: 'Value',

@@ -140,6 +140,18 @@ export const devices = words('devices', {
   emptyNote: 'Add a host and run its install command as root. The device then appears here.',
 });
 
+export const savedViews = words('saved-views', {
+  title: 'Saved views',
+  save: 'Save view',
+  submit: 'Save view',
+  replace: 'Replace view',
+  name: 'Name',
+  hint: 'Keeps the search, order, columns and view. Only you see it here; anyone can open its address.',
+  known: 'You already have a view of this name.',
+  remove: 'Delete view {name}',
+  removed: 'View {name} deleted',
+});
+
 export const bulk = words('bulk', {
   addTag: 'Set tag…',
   addRole: 'Add role…',
