@@ -91,7 +91,7 @@ function compare(dataDir: string, answered: ReadonlyMap<string, number>, round: 
   const { rows, changes } = inFile(dataDir, (database) => ({
     rows: database
       .prepare(
-        "select json_extract(record, '$.request_id') as id, json_extract(record, '$.http_status') as status from audit_log where actor <> 'operator:operator'",
+        "select json_extract(record, '$.request_id') as id, cast(json_extract(record, '$.http_status') as integer) as status from audit_log where actor <> 'operator:operator'",
       )
       .all() as { id: string; status: number }[],
     changes: database.prepare('select request_id from ledger_entries').pluck().all() as string[],

@@ -4,13 +4,13 @@ import { silent } from '../storage/folder.ts';
 
 export interface RotationTables {
   drill_vault: { id: number; secret: string; note: string };
-  drill_pair: { left: string; right: string; secret: string | null };
+  drill_pair: { one: string; other: string; secret: string | null };
 }
 
 export const rotationMigration = {
   name: '001-init.sql',
   sql: `create table drill_vault (id integer primary key, secret text not null, note text not null) strict;
-        create table drill_pair (left text not null, right text not null, secret text, primary key (left, right)) strict, without rowid`,
+        create table drill_pair (one text not null, other text not null, secret text, primary key (one, other)) strict, without rowid`,
 };
 
 /** Creates a rotation like the plugin's, over a storage. */
@@ -18,13 +18,13 @@ export const rotationOf = (storage: Storage): Rotation => new Rotation(storage.k
 
 export const sealed = [
   { table: 'drill_vault', row: 'id', columns: ['secret'] },
-  { table: 'drill_pair', row: 'left|right', columns: ['secret'] },
+  { table: 'drill_pair', row: 'one|other', columns: ['secret'] },
 ];
 
 const vaultPlace = (id: number) => ({ table: 'drill_vault', row: String(id), column: 'secret' });
-const pairPlace = (left: string, right: string) => ({
+const pairPlace = (one: string, other: string) => ({
   table: 'drill_pair',
-  row: `${left}|${right}`,
+  row: `${one}|${other}`,
   column: 'secret',
 });
 
@@ -38,16 +38,16 @@ export async function fill(storage: Storage, rows = 150): Promise<void> {
       const secret = secrets.seal(vaultPlace(id), `vault ${id}`);
       await tx.insertInto('drill_vault').values({ id, secret, note: 'v1.is not sealed' }).execute();
     }
-    for (const left of ['a', 'b', 'c']) {
+    for (const one of ['a', 'b', 'c']) {
       await tx
         .insertInto('drill_pair')
         .values({
-          left,
-          right: 'set',
-          secret: secrets.seal(pairPlace(left, 'set'), `pair ${left}`),
+          one,
+          other: 'set',
+          secret: secrets.seal(pairPlace(one, 'set'), `pair ${one}`),
         })
         .execute();
-      await tx.insertInto('drill_pair').values({ left, right: 'empty', secret: null }).execute();
+      await tx.insertInto('drill_pair').values({ one, other: 'empty', secret: null }).execute();
     }
   });
 }
@@ -73,12 +73,12 @@ export async function openAll(storage: Storage): Promise<ReadonlyMap<string, num
       throw new Error('a column that holds no secrets was touched');
     }
   }
-  for (const { left, right, secret } of await read
+  for (const { one, other, secret } of await read
     .selectFrom('drill_pair')
     .selectAll()
     .where('secret', 'is not', null)
     .execute()) {
-    look(secret!, secrets.open(pairPlace(left, right), secret!), `pair ${left}`);
+    look(secret!, secrets.open(pairPlace(one, other), secret!), `pair ${one}`);
   }
   return counts;
 }

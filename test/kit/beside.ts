@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
+import { storedIn } from './stored.ts';
 
 const deadlineMs = 30_000;
 
@@ -13,7 +13,7 @@ export async function beside<R>(
   dataDir: string,
   work: (database: Database.Database) => R,
 ): Promise<R> {
-  const database = new Database(join(dataDir, 'svc.db'), { timeout: 0 });
+  const database = storedIn(dataDir, { timeout: 0 });
   try {
     for (const deadline = Date.now() + deadlineMs; ; await pause(5)) {
       try {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import type { SealedTable } from 'svc/sdk';
@@ -70,7 +69,7 @@ test('a plugin can seal only where it has declared, and what was slipped past is
       'hush',
     );
     await storage.close();
-    assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), []);
+    assert.deepEqual(undeclaredSeals(dir), []);
 
     storage = await openIn(dir);
     const note = JSON.stringify({ copied: storage.secrets('drill').seal(elsewhere, 'hush') });
@@ -78,5 +77,5 @@ test('a plugin can seal only where it has declared, and what was slipped past is
       .tables<RotationTables>('drill')
       .write((tx) => tx.updateTable('drill_vault').set({ note }).where('id', '=', 1).execute());
     await storage.close();
-    assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), ['drill_vault.note']);
+    assert.deepEqual(undeclaredSeals(dir), ['drill_vault.note']);
   }));

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import { auditHouse, folder, inFile, list, post, verify, withoutTriggers } from './house.ts';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { onlySqlite } from '../../kit/database.ts';
 
 const logOf = (dataDir: string): string =>
   join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log');
@@ -158,30 +159,34 @@ describe('whoever gets hold of the database file and', () => {
     assert.match(found.reason!, /signed with key 1, which cannot be decrypted/);
   });
 
-  test('flips a byte of the file itself is found, and the rows around it can still be read', async (t) => {
-    const dataDir = folder(t, kept);
-    const text = inFile(
-      dataDir,
-      (database) =>
-        database.prepare('select record from audit_log where seq = 5').pluck().get() as string,
-    );
-    const file = readFileSync(join(dataDir, 'svc.db'));
-    for (let at = file.indexOf(text); at >= 0; at = file.indexOf(text, at)) {
-      file[at] = '['.charCodeAt(0);
-    }
-    writeFileSync(join(dataDir, 'svc.db'), file);
-    changedOnPurpose(dataDir);
-    const broken = await auditHouse(t, { dataDir });
-    const found = await verify(broken);
-    assert.deepEqual(
-      [found.first_bad_seq, found.reason],
-      [5, 'it was altered after it was written'],
-    );
-    const { items } = await list(broken, '?action=ledger:entries');
-    assert.equal(items.length, rowCount);
-    assert.match(items.find(({ id }) => id === 5)!.error!, /cannot be read/);
-    assert.equal((await post(broken, 'entries', { text: 'on' })).status, 201);
-  });
+  test(
+    'flips a byte of the file itself is found, and the rows around it can still be read',
+    onlySqlite,
+    async (t) => {
+      const dataDir = folder(t, kept);
+      const text = inFile(
+        dataDir,
+        (database) =>
+          database.prepare('select record from audit_log where seq = 5').pluck().get() as string,
+      );
+      const file = readFileSync(join(dataDir, 'svc.db'));
+      for (let at = file.indexOf(text); at >= 0; at = file.indexOf(text, at)) {
+        file[at] = '['.charCodeAt(0);
+      }
+      writeFileSync(join(dataDir, 'svc.db'), file);
+      changedOnPurpose(dataDir);
+      const broken = await auditHouse(t, { dataDir });
+      const found = await verify(broken);
+      assert.deepEqual(
+        [found.first_bad_seq, found.reason],
+        [5, 'it was altered after it was written'],
+      );
+      const { items } = await list(broken, '?action=ledger:entries');
+      assert.equal(items.length, rowCount);
+      assert.match(items.find(({ id }) => id === 5)!.error!, /cannot be read/);
+      assert.equal((await post(broken, 'entries', { text: 'on' })).status, 201);
+    },
+  );
 });
 
 test('a checkpoint that somebody else wrote, or altered, is told on', async (t) => {

@@ -1,13 +1,15 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { type AuditRecord, Authenticator, type Principal } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { copyStored, storedIn } from '../../kit/stored.ts';
+import { overPostgres } from '../../kit/database.ts';
 
 export const ledger = fileURLToPath(new URL('../../fixtures/plugins/ledger', import.meta.url));
 export const trailPath = '/api/v1/admin/audit-logs';
@@ -93,7 +95,7 @@ export const verify = (house: TestHost): Promise<Found> => house.json<Found>(`${
 
 /** The database as somebody has it who got hold of the file. */
 export function inFile<T>(dataDir: string, work: (database: Database.Database) => T): T {
-  const database = new Database(join(dataDir, 'svc.db'));
+  const database = storedIn(dataDir);
   try {
     return work(database);
   } finally {
@@ -105,6 +107,20 @@ export function inFile<T>(dataDir: string, work: (database: Database.Database) =
 /** Drops the triggers for the time of a deed, and covers it up. */
 export function withoutTriggers<T>(dataDir: string, work: (database: Database.Database) => T): T {
   return inFile(dataDir, (database) => {
+    if (overPostgres) {
+      const tables = database
+        .prepare(
+          "select distinct event_object_table from information_schema.triggers where event_object_table like 'audit_%'",
+        )
+        .pluck()
+        .all() as string[];
+      const all = (change: string): void =>
+        tables.forEach((table) => database.exec(`alter table ${table} ${change} trigger user`));
+      all('disable');
+      const result = work(database);
+      all('enable');
+      return result;
+    }
     const triggers = database
       .prepare("select name, sql from sqlite_schema where type = 'trigger' and name like 'audit_%'")
       .all() as {
@@ -123,7 +139,7 @@ export function folder(t: Pick<TestContext, 'after'>, from?: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'svc-audit-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   if (from !== undefined) {
-    cpSync(from, dir, { recursive: true });
+    copyStored(from, dir);
   }
   return dir;
 }

@@ -5,6 +5,7 @@ import { AuditTrail } from 'svc/sdk';
 import { useNoLeaks } from 'svc/testing';
 
 import { as, auditHouse, folder, inFile, list, post, record, trailPath, verify } from './house.ts';
+import { onlySqlite } from '../../kit/database.ts';
 
 const entriesIn = (dataDir: string): unknown[] =>
   inFile(dataDir, (database) =>
@@ -67,33 +68,37 @@ test('a change, a refusal, a failure, a sign-in, a reveal and a look at the trai
   assert.deepEqual(await verify(house), { ok: true, rows: 11, checkpoints: 0, anchors: 0 });
 });
 
-test('when its row cannot be written, a change does not happen and its caller is told so', async (t) => {
-  const house = await auditHouse(t);
-  await post(house, 'entries', { text: 'before' });
-  inFile(house.dataDir, (database) =>
-    database.exec(
-      "create trigger audit_jam before insert on audit_log begin select raise(abort, 'the trail is jammed'); end",
-    ),
-  );
-  for (const path of ['entries', 'torn']) {
-    const answer = await post(house, path, { text: 'unwitnessed' });
-    assert.equal(answer.status, 503);
-    assert.match(
-      ((await answer.json()) as { message: string }).message,
-      /could not be recorded in the audit log, so it was not made/,
+test(
+  'when its row cannot be written, a change does not happen and its caller is told so',
+  onlySqlite,
+  async (t) => {
+    const house = await auditHouse(t);
+    await post(house, 'entries', { text: 'before' });
+    inFile(house.dataDir, (database) =>
+      database.exec(
+        "create trigger audit_jam before insert on audit_log begin select raise(abort, 'the trail is jammed'); end",
+      ),
     );
-  }
-  assert.equal(
-    (await house.fetch('/api/v1/ledger/secret')).status,
-    503,
-    'a secret is not shown either',
-  );
-  assert.equal((await house.fetch(trailPath)).status, 503, 'nor the trail');
-  inFile(house.dataDir, (database) => database.exec('drop trigger audit_jam'));
-  assert.equal((await post(house, 'entries', { text: 'after' })).status, 201);
-  assert.deepEqual(entriesIn(house.dataDir), ['before', 'after']);
-  assert.equal((await verify(house)).ok, true);
-});
+    for (const path of ['entries', 'torn']) {
+      const answer = await post(house, path, { text: 'unwitnessed' });
+      assert.equal(answer.status, 503);
+      assert.match(
+        ((await answer.json()) as { message: string }).message,
+        /could not be recorded in the audit log, so it was not made/,
+      );
+    }
+    assert.equal(
+      (await house.fetch('/api/v1/ledger/secret')).status,
+      503,
+      'a secret is not shown either',
+    );
+    assert.equal((await house.fetch(trailPath)).status, 503, 'nor the trail');
+    inFile(house.dataDir, (database) => database.exec('drop trigger audit_jam'));
+    assert.equal((await post(house, 'entries', { text: 'after' })).status, 201);
+    assert.deepEqual(entriesIn(house.dataDir), ['before', 'after']);
+    assert.equal((await verify(house)).ok, true);
+  },
+);
 
 test('two hundred writers at once, some of whose writes are undone, leave numbers without a gap', async (t) => {
   const house = await auditHouse(t);

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-import Database from 'better-sqlite3';
 import {
   Directory,
   type DirectoryContract,
@@ -19,6 +17,7 @@ import {
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
 import { beside } from '../../kit/beside.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 /** A reply of any shape: that it has the expected one is what the assertion says. */
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -126,7 +125,7 @@ export async function iamHouse(
     return answer.body;
   };
   const rows = (table: string): Json[] => {
-    const database = new Database(join(house.dataDir, 'svc.db'), { readonly: true });
+    const database = storedIn(house.dataDir, { readonly: true });
     try {
       return database.prepare(`select * from ${table}`).all() as Json[];
     } finally {

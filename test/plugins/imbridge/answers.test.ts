@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 
 import { imOffice, providers, settled } from './office.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 test('a question on each platform is answered in one message, in a session of its thread', async (t) => {
   const office = await imOffice(t, [
@@ -41,7 +41,7 @@ test('a message that a version without jobs has left is answered once, and one t
   );
   app.fake.mischief.push(...Array.from({ length: 100 }, () => 'down' as const));
   await office.say(app, { text: 'And now?', key: 'left' });
-  const database = new Database(join(office.house.dataDir, 'svc.db'), { timeout: 0 });
+  const database = storedIn(office.house.dataDir, { timeout: 0 });
   t.after(() => database.close());
   const tries = (): number =>
     (database.prepare('SELECT max(epoch) AS tries FROM imbridge_work').get() as { tries: number })

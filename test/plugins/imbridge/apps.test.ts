@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { useNoLeaks } from 'svc/testing';
 
 import { draftOf, imOffice, secretsOf } from './office.ts';
+import { everythingStored } from '../../kit/stored.ts';
 
 test('secrets of an app are sealed, masked, kept under their mask, revealed to administrators alone, and never sent elsewhere', async (t) => {
   const office = await imOffice(t);
@@ -46,7 +45,7 @@ test('secrets of an app are sealed, masked, kept under their mask, revealed to a
   );
   assert.equal((await office.ask('vera', 'POST', `/im/apps/${app.id}/reveal`)).status, 403);
   assert.equal((await office.ask('anna', 'POST', '/im/apps', draftOf('slack', ''))).status, 403);
-  const database = readFileSync(join(office.house.dataDir, 'svc.db'));
+  const database = everythingStored(office.house.dataDir);
   assert.ok(
     !database.includes('feishu-1') && !database.includes('verify-1'),
     'nothing of it is on disk in the clear',

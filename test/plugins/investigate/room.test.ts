@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import Database from 'better-sqlite3';
 import { NoticeSource } from 'svc/contracts/notify';
 import { SvcError } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
@@ -15,6 +14,7 @@ import { HandClock } from '../alert/engine-house.ts';
 import { type Fault, hot, type InvestigateHouse, investigateHouse, post } from './house.ts';
 import { pretendDevices } from './pretend-devices.ts';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const cpuHot = { rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] };
 
@@ -235,7 +235,7 @@ test('a cause that is only suspected is looked at again where a source was too s
    * report lacked a source for this reason.
    */
   const looks = async (reason: string): Promise<number> => {
-    const database = new Database(join(dataDir, 'svc.db'));
+    const database = storedIn(dataDir);
     const report = {
       not_seen: [{ kind: 'trace', node: null, reason, text: 'traces did not answer' }],
     };

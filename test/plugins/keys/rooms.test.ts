@@ -28,7 +28,7 @@ test('a rotation reaches the secrets of every room: all of them come up with the
   assert.ok(resealed >= 3, `only ${resealed} secrets`);
   assert.equal(unreadable, 0);
   await first.stop();
-  assert.deepEqual(undeclaredSeals(join(dataDir, 'svc.db')), []);
+  assert.deepEqual(undeclaredSeals(dataDir), []);
 
   const second = await startTestHost(t, { plugins, dataDir });
   assert.deepEqual(troubled(second), []);

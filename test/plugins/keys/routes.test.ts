@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import Database from 'better-sqlite3';
-
 import { readKeys } from '../../../core/storage/keys.ts';
 import { addressOf, settingHouse, torchFolder } from '../setting/house.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const plugins = ['keys', 'setting', torchFolder];
 const canary = 'sk-canary-5f1d';
@@ -23,7 +22,7 @@ function folder(): string {
 }
 
 function sealedIn(dataDir: string): readonly unknown[] {
-  const database = new Database(join(dataDir, 'svc.db'), { readonly: true });
+  const database = storedIn(dataDir, { readonly: true });
   try {
     return database.prepare('select value from setting_values order by key').pluck().all();
   } finally {

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gitServers, type Origin, startGitHttps } from './git-servers.ts';
 import { type Json, knowledgeHouse } from './house.ts';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 interface Hostile {
   readonly make: (origin: Origin) => void;
@@ -346,8 +347,7 @@ test(
     const [clone] = readdirSync(join(own, 'repos'));
     const leave = `cd ${own} && mkdir -p run/x && echo key > run/x/key && cd repos/${clone} && touch shallow.lock HEAD.lock objects/pack/tmp_pack_x && mkdir -p refs/svc && touch refs/svc/next.lock`;
     assert.equal(spawnSync('sh', ['-c', leave]).status, 0);
-    const sqlite = (await import('better-sqlite3')).default;
-    const db = new sqlite(join(dataDir, 'svc.db'));
+    const db = storedIn(dataDir);
     db.prepare("UPDATE knowledge_repos SET status = 'syncing'").run();
     db.close();
     changedOnPurpose(dataDir);

@@ -14,6 +14,7 @@ import { HandClock, hour } from '../alert/engine-house.ts';
 import { startSshd } from '../webshell/sshd.ts';
 import { gitServers, Origin, startGitHttps } from './git-servers.ts';
 import { type Json, type KnowledgeHouse, knowledgeHouse } from './house.ts';
+import { everythingStored } from '../../kit/stored.ts';
 
 const onLoopback = { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1' };
 
@@ -343,10 +344,7 @@ test(
     );
     await ask('DELETE', `/repos/${made.id}`);
     assert.equal((await ask('DELETE', `/ssh-identities/${registered.body.id}`)).status, 204);
-    assert.equal(
-      readFileSync(join(kit.house.dataDir, 'svc.db')).includes(body.slice(60, 120)),
-      false,
-    );
+    assert.equal(everythingStored(kit.house.dataDir).includes(body.slice(60, 120)), false);
   },
 );
 

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import Database from 'better-sqlite3';
 import { Gate, type GateQuestion } from 'svc/contracts/gate';
 import { Personas } from 'svc/contracts/persona';
 import type { Principal } from 'svc/sdk';
@@ -21,6 +20,7 @@ import {
   uploadConfirmed,
 } from './market.ts';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const operator: Principal = { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] };
 
@@ -287,7 +287,7 @@ test('a start with newer rules looks at what is installed again, and switches of
     sum: number;
   };
   writeFileSync(memory, JSON.stringify(rest));
-  const db = new Database(join(dataDir, 'svc.db'));
+  const db = storedIn(dataDir);
   db.prepare("update marketplace_packs set lock = json_set(lock, '$.rules_version', 0)").run();
   db.close();
   changedOnPurpose(dataDir);

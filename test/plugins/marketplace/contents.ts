@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-
-import Database from 'better-sqlite3';
+import { storedIn } from '../../kit/stored.ts';
 
 /** Everything in a data folder: each row of each table, each file with its bytes, each folder. */
 export function contentsOf(dataDir: string): ReadonlySet<string> {
@@ -21,10 +20,10 @@ export function contentsOf(dataDir: string): ReadonlySet<string> {
       found.add(`file ${name} ${content}`);
     }
   }
-  const db = new Database(join(dataDir, 'svc.db'), { readonly: true });
+  const db = storedIn(dataDir, { readonly: true });
   try {
     for (const table of db
-      .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+      .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
       .pluck()
       .all() as string[]) {
       (db.prepare(`select * from "${table}"`).all() as object[]).forEach((row) =>

@@ -7,8 +7,8 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-import Database from 'better-sqlite3';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
+import { storedIn } from '../../kit/stored.ts';
 
 export type Texts = Readonly<Record<string, string | Uint8Array>>;
 
@@ -161,7 +161,7 @@ export const confirmOf = ({
 
 /** Resolves when nothing of an uninstalled pack is left to be cleaned. */
 export async function cleaned({ dataDir }: Pick<TestHost, 'dataDir'>): Promise<void> {
-  const db = new Database(join(dataDir, 'svc.db'), { readonly: true });
+  const db = storedIn(dataDir, { readonly: true });
   try {
     const left = db.prepare('select count(*) from marketplace_changes').pluck();
     for (const deadline = Date.now() + 60_000; left.get() !== 0; await sleep(20)) {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import Database from 'better-sqlite3';
 import { startTestHost, type TestHost } from 'svc/testing';
 
 import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
@@ -30,6 +29,7 @@ import {
 } from './market.ts';
 import { wholePack } from './whole-pack.ts';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const password = 'a long enough passphrase';
 /**
@@ -331,7 +331,7 @@ test('a cleaning that fails is told, and done again before the pack is installed
   const { body } = await upload(house, files);
   const again = await upload(house, files, `?confirm=${confirmOf(body)}`);
   assert.equal(again.status, 201, JSON.stringify(again.body));
-  const db = new Database(join(house.dataDir, 'svc.db'), { readonly: true });
+  const db = storedIn(house.dataDir, { readonly: true });
   t.after(() => db.close());
   assert.deepEqual(db.prepare("select * from setting_values where category = 'clingy'").all(), []);
   assert.deepEqual(db.prepare('select * from marketplace_changes').all(), []);
@@ -347,7 +347,7 @@ test('a start that finds a cleaning cut off waits for those who keep something o
   assert.equal((await upload(first, files)).status, 201);
   await first.json('/api/v1/agents/ghost-clerk');
   await first.stop();
-  const db = new Database(join(dataDir, 'svc.db'));
+  const db = storedIn(dataDir);
   t.after(() => db.close());
   const versions = () =>
     db.prepare("select count(*) from persona_versions where name = 'ghost-clerk'").pluck().get();

@@ -567,7 +567,7 @@ test('no key of a channel stands in a log line, an audit row, an answer, an even
   await hear('DELETE', `${path}/${made.id}`);
   await create({ channel_type: 'webhook', endpoint: `${platform.url}/${keys[0]}` });
   await house.stop();
-  assert.deepEqual(undeclaredSeals(join(house.dataDir, 'svc.db')), []);
+  assert.deepEqual(undeclaredSeals(house.dataDir), []);
   const everything = [
     said.join('\n'),
     house.lines.join('\n'),

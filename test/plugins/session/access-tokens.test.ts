@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import Database from 'better-sqlite3';
 import { Authenticator } from 'svc/sdk';
 
 import { forgedTokens, mint, signed, stealKey } from './forged.ts';
 import { beside } from '../../kit/beside.ts';
 import { sessionHouse } from './house.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
@@ -145,7 +145,7 @@ test('keys are rotated after thirty days; the old one verifies until its last to
 
   clock.move(17 * 60_000);
   await house.reload('session');
-  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(house.dataDir, { readonly: true });
   assert.deepEqual(database.prepare('select kid from session_keys').pluck().all(), [
     headerOf(fresh)['kid'],
   ]);
@@ -168,7 +168,7 @@ test('a key that does not open any more is replaced, and people sign in as ever'
 test('no signing key stands in the database in plain text', async (t) => {
   const { house } = await sessionHouse(t);
   const { key } = stealKey(house.dataDir);
-  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(house.dataDir, { readonly: true });
   const sealed = database.prepare('select sealed from session_keys').pluck().get() as string;
   database.close();
   assert.match(sealed, /^v1\./);

@@ -13,6 +13,7 @@ import { intersection } from '../../../plugins/session/store/grants.ts';
 import { beside } from '../../kit/beside.ts';
 import { type SessionHouse, sessionHouse } from './house.ts';
 import { people } from './people.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 interface Made {
   readonly id: number;
@@ -62,7 +63,7 @@ test('an API token is shown once, stored as a hash, and acts as its maker', asyn
     total: 1,
   });
 
-  const database = new Database(`${house.house.dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(house.house.dataDir, { readonly: true });
   const stored = JSON.stringify(database.prepare('select * from session_api_tokens').all());
   database.close();
   assert.ok(!stored.includes(String(token).slice(8)));

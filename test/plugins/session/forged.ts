@@ -6,10 +6,9 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-import Database from 'better-sqlite3';
-
 import { KeyRing } from '../../../core/storage/keys.ts';
 import { Seals } from '../../../core/storage/seal.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 export interface RealKey {
   readonly kid: string;
@@ -18,7 +17,7 @@ export interface RealKey {
 
 /** Returns svc's signing key, taken like a burglar with the whole disk would. */
 export function stealKey(dataDir: string): RealKey {
-  const database = new Database(`${dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(dataDir, { readonly: true });
   const { kid, sealed } = database
     .prepare('select kid, sealed from session_keys order by created_at desc')
     .get() as { kid: string; sealed: string };

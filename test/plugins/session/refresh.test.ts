@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import Database from 'better-sqlite3';
-
 import { beside } from '../../kit/beside.ts';
 import { sessionHouse } from './house.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const day = 24 * 60 * 60_000;
 
@@ -96,7 +95,7 @@ test('a spent token ends the session however long ago it was spent: its own row 
     clock.move(60_000);
     newest = (await refresh(newest.refresh_token)).body;
   }
-  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(house.dataDir, { readonly: true });
   const kept = database
     .prepare('select count(*) from session_refresh_tokens where parent_id is null')
     .pluck()
@@ -250,7 +249,7 @@ test('however often a session is refreshed, it keeps a bounded number of rows', 
     const siblings = await Promise.all([refresh(token), refresh(token)]);
     token = siblings[0].body.refresh_token;
   }
-  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(house.dataDir, { readonly: true });
   const rows = database
     .prepare('select count(*) from session_refresh_tokens')
     .pluck()

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import Database from 'better-sqlite3';
-
 import { sessionHouse } from './house.ts';
+import { storedIn } from '../../kit/stored.ts';
 
 const day = 24 * 60 * 60_000;
 
@@ -188,7 +187,7 @@ test('sessions that ran out are not listed, and signing out of one is not found'
 test('what is over is cleared away: ended sessions once their access tokens are dead, others once they ran out', async (t) => {
   const { signIn, ask, clock, house } = await sessionHouse(t);
   const users = (): number[] => {
-    const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+    const database = storedIn(house.dataDir, { readonly: true });
     const found = database
       .prepare('select user_id from session_sessions order by user_id')
       .pluck()
@@ -225,7 +224,7 @@ test('what is stored of a session names nobody and opens nothing', async (t) => 
   const { body } = await refresh(refresh_token);
   await login('bob@example.org', 'a wrong password');
   await house.stop();
-  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const database = storedIn(house.dataDir, { readonly: true });
   const tables = [
     'session_sessions',
     'session_refresh_tokens',

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 
 import { undeclaredSeals } from '../../storage/sealed-places.ts';
 import { addressOf, type Json, mask, settingHouse } from './house.ts';
 import { changedOnPurpose } from '../../on-purpose.ts';
+import { everythingStored, storedIn } from '../../kit/stored.ts';
 
 const canary = 'sk-canary-5f1d';
 
@@ -24,7 +25,7 @@ function folder(): string {
 }
 
 const inDatabase = <T>(dataDir: string, work: (database: Database.Database) => T): T => {
-  const database = new Database(join(dataDir, 'svc.db'));
+  const database = storedIn(dataDir);
   try {
     return work(database);
   } finally {
@@ -83,10 +84,8 @@ test('a secret is sealed on disk and masked everywhere: in lists, answers, refus
   assert.equal(text.length, 1);
   assert.match(text[0]!, /^v1\./);
   await house.stop();
-  for (const file of ['svc.db', 'svc.db-wal']) {
-    assert.ok(!readIfThere(join(dataDir, file)).includes(canary), file);
-  }
-  assert.deepEqual(undeclaredSeals(join(dataDir, 'svc.db')), []);
+  assert.ok(!everythingStored(dataDir).includes(canary));
+  assert.deepEqual(undeclaredSeals(dataDir), []);
 });
 
 test('putting back what was read never changes a secret', async (t) => {
@@ -284,12 +283,3 @@ test('two secrets that changed places in the database open in neither', async (t
     );
   }
 });
-
-function readIfThere(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch {
-    // A clean stop leaves no log behind.
-    return Buffer.alloc(0);
-  }
-}

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import Database from 'better-sqlite3';
-
 import {
   connect,
   type MachineKey,
@@ -15,6 +13,7 @@ import {
 
 import { bareClock, bareIds, bareLog } from '../../../bench/tunnel-edges.ts';
 import { account, type ConsoleHouse } from '../console-house.ts';
+import { storedIn } from '../../../kit/stored.ts';
 
 interface Seeding {
   readonly house: ConsoleHouse;
@@ -41,7 +40,7 @@ export async function seed(seeding: Seeding): Promise<void> {
 
 /** Two machines that say they are a device and do not prove it, written into its table. */
 async function claims({ house, ask }: Seeding): Promise<void> {
-  const database = new Database(join(house.dataDir, 'svc.db'), { timeout: 10_000 });
+  const database = storedIn(house.dataDir, { timeout: 10_000 });
   const now = Date.now();
   const { lastInsertRowid: device } = database
     .prepare(
