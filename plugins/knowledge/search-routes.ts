@@ -58,6 +58,10 @@ const SearchAnswer = Type.Object({
   items: Type.Array(Hit),
   mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'Search mode that was used' }),
   reranked: Type.Boolean({ description: 'Whether a chat model reordered the first results' }),
+  fits: Type.Boolean({
+    description:
+      'Whether one of the first three results covers enough of the question; if not, most likely no document answers it',
+  }),
 });
 
 const Named = Type.Object({

@@ -19,6 +19,7 @@ export function fused(
     return bestOfEach(similar).map(({ candidate, similarity }) => ({
       candidate,
       score: Math.min(1, Math.max(0, similarity)),
+      fit: 1,
     }));
   }
   if (weight === 0) {
@@ -27,17 +28,21 @@ export function fused(
   const near = shareOf(bestOfEach(similar));
   const docs = new Map<number, Ranked>();
   const further: Ranked[] = [];
-  for (const { candidate, score } of lexical) {
+  for (const { candidate, score, fit } of lexical) {
     const share = near.get(candidate.doc)?.share ?? 0;
     if (docs.has(candidate.doc)) {
-      further.push({ candidate, score: score / (1 + weight) });
+      further.push({ candidate, fit, score: score / (1 + weight) });
     } else {
-      docs.set(candidate.doc, { candidate, score: (score + weight * share) / (1 + weight) });
+      docs.set(candidate.doc, {
+        candidate,
+        fit,
+        score: (score + weight * share) / (1 + weight),
+      });
     }
   }
   for (const [doc, { candidate, share }] of near) {
     if (!docs.has(doc)) {
-      docs.set(doc, { candidate, score: (weight * share) / (1 + weight) });
+      docs.set(doc, { candidate, fit: 1, score: (weight * share) / (1 + weight) });
     }
   }
   const firsts = [...docs.values()].sort(

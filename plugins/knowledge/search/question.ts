@@ -27,6 +27,8 @@ export interface Question {
   readonly phrases: readonly (readonly string[])[];
   readonly path: string | undefined;
   readonly tags: readonly string[];
+  /** Weight of the words that no document has: what was asked may not be there at all. */
+  readonly unknown: number;
 }
 
 const maxConcepts = 24;
@@ -36,6 +38,8 @@ const otherWeight = 0.5;
  */
 const rarity = 0.75;
 const joinedWeight = 0.9;
+/** Matches a word that a document about it would have; numbers and names of hosts are in none. */
+const isWord = /^[a-z]{3,}$/;
 
 /** Reads what somebody typed: words, "phrases", path:folder, tag:name. */
 export function questionOf(text: string, vocabulary: Vocabulary): Question {
@@ -47,7 +51,9 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
   const concepts: Concept[] = [];
   const raw = (token: Token): string =>
     [rest, ...phrases].join(' ').slice(token.start, token.end).toLowerCase();
-  const add = (variants: readonly Variant[], at: number): void => {
+  const weightOf = (found: number): number =>
+    Math.max(Math.log(1 + (docs - found + 0.5) / (found + 0.5)), 0.05) ** rarity;
+  const add = (variants: readonly Variant[], at: number): boolean => {
     const known = variants
       .map((variant) => ({ variant, ...rarest(variant, vocabulary) }))
       .filter(({ docs: found }) => found > 0);
@@ -57,16 +63,17 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
       const frequency = Math.max(
         ...(typed.length > 0 ? typed : known).map(({ docs: found }) => found),
       );
-      const idf = Math.log(1 + (docs - frequency + 0.5) / (frequency + 0.5));
       concepts.push({
         variants: known.map(({ variant }) => variant),
         chunks: known.reduce((sum, { chunks }) => sum + chunks, 0),
-        idf: Math.max(idf, 0.05) ** rarity,
+        idf: weightOf(frequency),
         at,
       });
     }
+    return known.length > 0;
   };
   const used = new Set<string>();
+  let unknown = 0;
   terms.forEach((term, at) => {
     if ((meant && isIdle(term)) || used.has(term)) {
       return;
@@ -84,12 +91,13 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
       ...joined,
       ...others,
     ];
-    add(
+    const isKnown = add(
       vocabulary.frequency(term).docs > 0
         ? variants
         : [...variants, ...meantBy(term, word, vocabulary)],
       at,
     );
+    unknown += isKnown || !isWord.test(word) ? 0 : weightOf(0);
   });
   wholes
     .filter((whole) => !used.has(whole))
@@ -101,6 +109,7 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
       .filter(({ length }) => length > 0),
     path,
     tags,
+    unknown,
   };
 }
 

@@ -18,6 +18,8 @@ export interface Candidate {
 export interface Ranked {
   readonly candidate: Candidate;
   readonly score: number;
+  /** Share of the question that its document is about, from 0 to 1; 1 where no word was asked for. */
+  readonly fit: number;
 }
 
 /** Terms of one field with their positions. */
@@ -49,6 +51,8 @@ const ofDocument = 0.65;
 /** Share that further chunks of a document add to its best one. */
 const further = 0.2;
 const ofNearness = 0.2;
+/** A document is about a word from this part of its full weight on. */
+const aboutShare = 0.7;
 
 /** Reads texts for the words of one question, and keeps nothing else of them. */
 class Reading {
@@ -103,7 +107,7 @@ class Reading {
  */
 export function ordered(
   candidates: readonly Candidate[],
-  { concepts }: Question,
+  { concepts, unknown }: Question,
 ): readonly Ranked[] {
   const reading = new Reading(concepts);
   const whole = concepts.reduce((sum, { idf }) => sum + idf, 0);
@@ -133,11 +137,13 @@ export function ordered(
   const others: Ranked[] = [];
   for (const { best, chunks } of docs.values()) {
     const together = combined(best, concepts, whole);
+    const fit = fitOf(best, concepts, whole + unknown);
     chunks.sort((a, b) => b.score - a.score || a.candidate.ordinal - b.candidate.ordinal);
     chunks.forEach(({ candidate, score }, index) => {
       const final = ofDocument * together + (1 - ofDocument) * score;
       (index === 0 ? firsts : others).push({
         candidate,
+        fit,
         score: relevance(index === 0 ? final : score * (1 - ofDocument), whole),
       });
     });
@@ -161,6 +167,15 @@ function combined(parts: readonly number[], concepts: readonly Concept[], whole:
     0,
   );
   return whole === 0 ? 0 : sum * (0.35 + 0.65 * (covered / whole));
+}
+
+/** Returns how much of a question a document is about; words that no document has count as missing. */
+function fitOf(parts: readonly number[], concepts: readonly Concept[], asked: number): number {
+  const about = concepts.reduce(
+    (sum, { idf }, index) => sum + Math.min(idf, parts[index]! / aboutShare),
+    0,
+  );
+  return asked <= 0 ? 1 : about / asked;
 }
 
 /** Returns how far a concept is present, from 0 to 1: the first occurrence counts most. */

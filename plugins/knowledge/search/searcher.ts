@@ -49,12 +49,17 @@ export interface Found {
 export interface Answer {
   readonly items: readonly Found[];
   readonly mode: Mode;
+  /** False if none of the first results is about enough of the question: most likely none is right. */
+  readonly fits: boolean;
 }
 
 /** Chunks that one look into the full-text table may match before only its rarest words decide. */
 const maxMatches = 8_000;
 const candidates = 80;
 const firstOfTrial = 10;
+/** Number of results that are read, and the share of the question that one of them must be about. */
+const firstRead = 3;
+const leastFit = 0.45;
 
 interface Filter {
   readonly sql: string;
@@ -138,6 +143,8 @@ export class Searcher {
         .slice(0, limit)
         .map(({ candidate, score }) => shown(candidate, score, question)),
       mode: used,
+      // A similarity says nothing about what is missing.
+      fits: ranked.slice(0, firstRead).some(({ fit }) => fit >= leastFit),
     });
     const alone = mode === 'vector' ? near() : undefined;
     if (alone !== undefined) {

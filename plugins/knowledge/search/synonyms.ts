@@ -145,6 +145,30 @@ folder | path
 kswapd | kswapd0 | reclaim | memory pressure
 burstable | t2 | t3 | cpu credits | credits
 aborting journal | aborted journal | remount | read only
+jammed | clogged | congested | congestion | saturated
+fatter | bigger | swells | balloons | bloated | keeps growing | grows
+pile up | piling up | piles up | accumulate | backlog
+worked off | working off | processed | consumed
+task | job
+celery | sidekiq | resque | workers
+hammered | bombarded | flooded | overloaded
+bounce | bounced | rejected
+slave | replica | standby
+master | primary | leader
+read copy | second copy | replica
+does not start | wont start | fails to start | refuses to start | cannot start
+out of sync | lag | behind
+cant reach | cannot reach | not reachable | unreachable
+scraper | bot | crawler
+invoice | bill | cost | spending
+junk | spam
+kicked out | evicted | thrown out
+laggy | choppy | jitter
+choked | throttled
+green and red | up and down | flapping
+tomorrow | within a day
+internet line | uplink | leased line | provider
+scheduled task | cron | timer
 `;
 
 interface Family {

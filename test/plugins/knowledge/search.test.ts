@@ -64,7 +64,14 @@ describe('search', () => {
     assert.deepEqual(await paths('memory', '&tag=kernel'), ['vault/host/oom.md']);
     assert.deepEqual(await paths('memory tag:nothing'), []);
     assert.deepEqual(await paths('zzzqqq'), []);
+    const unfit = await ask('GET', '/search?q=memory+of+the+harpsichord+in+the+orchestra');
+    assert.deepEqual(
+      [unfit.body.items[0].path, unfit.body.fits],
+      ['vault/host/oom.md', false],
+      'one word of many is no answer, and is said to be none',
+    );
     const { body } = await ask('GET', `/search?q=${encodeURIComponent('swap space')}`);
+    assert.equal(body.fits, true);
     const [hit] = body.items;
     assert.deepEqual(
       [hit.path, hit.heading, hit.anchor, hit.version, body.mode],

@@ -128,6 +128,21 @@ describe('the vault', () => {
     ) as readonly Question[];
     await house.ask('POST', '/vault/sync');
     await indexed(house);
+    const fits = async (question: string): Promise<boolean> =>
+      (await house.ask('GET', `/search?q=${encodeURIComponent(question)}`)).body.fits;
+    let doubted = 0;
+    for (const { question } of questions) {
+      doubted += (await fits(question)) ? 0 : 1;
+    }
+    let unfit = 0;
+    for (const question of withoutPlaybook) {
+      unfit += (await fits(question)) ? 0 : 1;
+    }
+    t.diagnostic(
+      `said to fit nothing: ${doubted} of ${questions.length} with a playbook, ${unfit} of ${withoutPlaybook.length} without`,
+    );
+    assert.ok(doubted <= 0.06 * questions.length, 'few questions with a playbook');
+    assert.ok(unfit >= 0.6 * withoutPlaybook.length, 'most questions without one');
     const scored: {
       readonly gain: number;
       readonly isFound: boolean;
@@ -183,6 +198,22 @@ describe('the vault', () => {
     );
   });
 });
+
+/** Questions about what no playbook is about. */
+const withoutPlaybook: readonly string[] = [
+  'hana tenant catalog lost its savepoint',
+  'voip phones are not registered at the asterisk',
+  'printer prints blank pages since monday',
+  'wifi access point loses clients every hour',
+  'calendar delegation missing in outlook',
+  'solr core reload hangs',
+  'citrix session freezes while typing',
+  'bitcoin node has no peers',
+  'sharepoint crawl shows nothing',
+  'jira workflow transition is missing',
+  'camera stream shows no picture',
+  'tape library robot arm error',
+];
 
 /** Returns the quality of an order relative to the best one, from 0 to 1. */
 function discounted(found: readonly string[], answers: Question['answers']): number {

@@ -164,15 +164,19 @@ function Folders({ of, path, onPick }: FoldersProps) {
 }
 
 function Found({ q, path }: { readonly q: string; readonly path: string }) {
-  const { value, error, reload } = useData<{ items: readonly Hit[] }>('/knowledge/search', {
-    query: { q, path_prefix: path, limit: 20, rerank: false },
-  });
+  const { value, error, reload } = useData<{ items: readonly Hit[]; fits: boolean }>(
+    '/knowledge/search',
+    {
+      query: { q, path_prefix: path, limit: 20, rerank: false },
+    },
+  );
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   return (
     <Section title={text.found}>
       {value?.items.length === 0 && <Empty title={text.notFound}>{text.notFoundNote}</Empty>}
+      {value !== undefined && value.items.length > 0 && !value.fits && <p>{text.nothingFits}</p>}
       <ul class="list tall">
         {value?.items.map((hit) => (
           <li key={`${hit.doc_id} ${hit.chunk}`}>

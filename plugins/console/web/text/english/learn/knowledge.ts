@@ -33,6 +33,8 @@ export const knowledge = words('knowledge', {
   found: 'Results',
   notFound: 'No results',
   notFoundNote: 'Try a metric, an error message or a program name.',
+  nothingFits:
+    'Probably no document answers this: none covers enough of what you searched for. The closest ones are:',
   path: 'Path, such as runbooks/mail.md',
   content: 'Markdown',
   uploaded: '{name} uploaded',
