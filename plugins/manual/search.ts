@@ -1,5 +1,6 @@
 import type { Chapter } from './chapters.ts';
 import type { Section } from './rendered.ts';
+import { otherWordsFor } from './synonyms.ts';
 
 export interface Read {
   readonly chapter: Chapter;
@@ -32,9 +33,14 @@ const asideShare = 0.4;
 /** Share of the best score below which a section only shares a word by chance. */
 const leastShare = 0.2;
 
+/** A synonym counts as this part of the word that was typed. */
+const synonymShare = 0.5;
+/** Up to this length, a word only matches as a whole: `ci` is no beginning of `circle`. */
+const shortWord = 3;
+
 /** Words of a question that say nothing about its subject. */
 const common = new Set(
-  'a all an and any are as at be by can could do does for from have how i if in into is it its me my no not of on or our please should that the their them there this thing to us was we what whats when where which who why will with without you your svc'.split(
+  'a all an and any are as at be by can could do does for from have how i if in into is it its me my no not of on or our please should that the their them there this thing to us was we what whats when where which who why will with without you your svc so much many more most than one two some any only just also itself own make makes making want need needs use uses used using get gets go goes going does doesnt dont cant isnt still new up out off over something someone about'.split(
     ' ',
   ),
 );
@@ -45,12 +51,28 @@ const common = new Set(
  */
 export function search(pages: readonly Read[], text: string): readonly Hit[] {
   const typed = [...new Set(wordsOf(text))].slice(0, 20);
-  const stems = [...new Set(typed.filter((word) => !common.has(word)).map(stemOf))];
+  const asked = typed.filter((word) => !common.has(word));
+  const stems = [...new Set(asked.map(stemOf))];
+  const others = stems.map((stem) =>
+    asked
+      .filter((word) => stemOf(word) === stem)
+      .flatMap(otherWordsFor)
+      .map(stemOf),
+  );
   const counted = countedOf(pages);
   const mean = counted.reduce((sum, { length }) => sum + length, 0) / Math.max(1, counted.length);
-  const found = counted.map((one) => ({ one, counts: stems.map((stem) => countOf(one, stem)) }));
+  const found = counted.map((one) => {
+    const own = stems.map((stem) => countOf(one, stem));
+    const counts = own.map((count, at) =>
+      Math.max(count, ...others[at]!.map((other) => synonymShare * countOf(one, other))),
+    );
+    return { one, own, counts };
+  });
   const rarity = stems.map((_, at) => {
-    const having = found.filter(({ counts }) => counts[at]! > 0).length;
+    const among = (by: 'own' | 'counts'): number =>
+      found.filter((section) => section[by][at]! > 0).length;
+    // As rare as the word that was typed; a word that no section has, as rare as its synonyms.
+    const having = among('own') || among('counts');
     return Math.log(1 + (counted.length - having + 0.5) / (having + 0.5));
   });
   const scored = found
@@ -102,7 +124,7 @@ const countOf = ({ title, body }: Counted, stem: string): number =>
 function beginningWith(words: ReadonlyMap<string, number>, stem: string): number {
   let sum = 0;
   for (const [word, count] of words) {
-    sum += word.startsWith(stem) ? count : 0;
+    sum += (stem.length > shortWord ? word.startsWith(stem) : word === stem) ? count : 0;
   }
   return sum;
 }

@@ -195,7 +195,13 @@ test('agents find the page that answers a question of a newcomer', async () => {
     ['how can i bring in my grafana boards', /^(?:integrations|console)#/],
     ['where do i see who changed something', /^(?:roles|console|security)#/],
     ['my cron job must report in', /^(?:alerts|commands)#/],
-    ['will it run on two machines', /^(?:promises|postgres|sizing|install)#/],
+    ['will it run on two machines', /^(?:promises|postgres|sizing|install|scope|scale)#/],
+    ['how many hosts can one server handle', /^sizing#/],
+    ['shut the alerts up till tomorrow', /^alerts#acknowledge/],
+    ['count errors in the log and alert', /^alerts#alert-on-log-lines$/],
+    ['our switches speak snmp', /^scope#snmp/],
+    ['does it do ldap', /^scope#single-sign-on/],
+    ['create an api token for ci', /^(?:roles#api-tokens|commands#svc-token-create)$/],
   ];
   for (const [question, expected] of questions) {
     const found = search(pages, question)
