@@ -1,8 +1,11 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('chat', {
-  no_answer: ['not_found', 'Session {id} has no answer with this message_id, or no answer at all.'],
-  empty_answer: ['conflict', 'The answer is empty, so there is nothing to save.'],
+  no_answer: [
+    'not_found',
+    'Session {id} has no answer with this message_id, or no answer that says anything.',
+  ],
+  empty_answer: ['conflict', 'The answer is empty, so there is nothing to save or share.'],
   which_incident: [
     'invalid_argument',
     'The session does not belong to an incident; specify one with incident_id.',

@@ -17,7 +17,7 @@ export interface KeptParts {
 
 export interface Keeping {
   readonly as: 'note' | 'document' | 'investigation';
-  /** Default: the last answer of the session. */
+  /** Default: the last answer of the session that says something. */
   readonly message_id?: number | undefined;
   /** Incident of a note or an investigation; default: that of the session. */
   readonly incident_id?: number | undefined;

@@ -47,6 +47,9 @@ export class Shares {
     if (answer === undefined) {
       throw errors.no_answer({ id: session });
     }
+    if (answer.content.trim() === '') {
+      throw errors.empty_answer();
+    }
     const now = Math.floor(clock.now());
     const seen = {
       selectors: jsonOr(principal.selectors),

@@ -188,7 +188,7 @@ export class SessionStore {
       .executeTakeFirst();
   }
 
-  /** Returns an answer of a session; the last one, if none is named. */
+  /** Returns an answer of a session; the last one that says something, if none is named. */
   answerIn(session: string, id: number | undefined): Promise<MessageRow | undefined> {
     return this.#tables.read
       .selectFrom('chat_messages')
@@ -196,6 +196,7 @@ export class SessionStore {
       .where('session_id', '=', session)
       .where('role', '=', 'assistant')
       .$if(id !== undefined, (query) => query.where('id', '=', id!))
+      .$if(id === undefined, (query) => query.where(sql`trim(content)`, '<>', ''))
       .orderBy('id', 'desc')
       .limit(1)
       .executeTakeFirst();

@@ -17,7 +17,11 @@ before(async () => {
   house = await agentHouse(
     { after: (end) => void ends.push(end as () => Promise<void>) },
     {
-      rules: [{ reply: { text: 'The disk is full.' } }],
+      rules: [
+        { when: { last: 'say nothing' }, reply: { text: '' } },
+        { when: { last: 'answer was empty' }, reply: { text: '' } },
+        { reply: { text: 'The disk is full.' } },
+      ],
       services: {
         'alert.deeds': {
           note: async (id: number, text: string, { principal }: { principal: Principal }) => {
@@ -100,4 +104,27 @@ test('a link opens for colleagues who see as much, until it is revoked', async (
   assert.equal((await house.ask('vera', 'DELETE', `/chat/shared/${share.share_id}`)).status, 404);
   assert.equal((await house.ask('anna', 'DELETE', `/chat/shared/${share.share_id}`)).status, 204);
   assert.equal((await open('vera')).status, 404);
+});
+
+test('without a message, the last answer that says something is kept and shared', async () => {
+  await house.send('say nothing');
+  const { body: list } = await house.ask('anna', 'GET', at('/messages'));
+  const said = list.items
+    .filter(({ role }: { role: string }) => role === 'assistant')
+    .toSorted((a: { id: number }, b: { id: number }) => a.id - b.id);
+  assert.equal(said.at(-1).content, '', 'the last answer is empty');
+  const count = notes.length;
+  const kept = await house.ask('anna', 'POST', at('/save'), { as: 'note', incident_id: 3 });
+  assert.equal(kept.status, 201, JSON.stringify(kept.body));
+  assert.match(notes[count]![1], /The disk is full\.$/);
+  const share = await house.ask('anna', 'POST', at('/share'), {});
+  const { body } = await house.ask('vera', 'GET', `/chat/shared/${share.body.share_id}`);
+  assert.equal(body.answer.content, 'The disk is full.');
+  for (const path of ['/save', '/share']) {
+    const empty = {
+      message_id: said.at(-1).id,
+      ...(path === '/save' && { as: 'note', incident_id: 3 }),
+    };
+    assert.match((await house.ask('anna', 'POST', at(path), empty)).body.message, /is empty/, path);
+  }
 });
