@@ -5,10 +5,22 @@ interface Reply {
   readonly agent: string | null;
   readonly finish_reason: string;
   readonly approvals: readonly string[];
-  readonly tool_calls: readonly { readonly tool?: string; readonly name?: string }[];
+  readonly tool_calls: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly result_preview: string;
+  }[];
 }
 
 const withinMs = 15 * 60_000;
+/** States of a tool call whose result the answer is missing; a person must not take it for complete. */
+const withoutResult: ReadonlySet<string> = new Set([
+  'refused',
+  'denied',
+  'error',
+  'timeout',
+  'unknown',
+]);
 
 export const command: Command = {
   operands: ['<question>'],
@@ -48,6 +60,12 @@ export const command: Command = {
           ...reply.message.split('\n').map(printable),
           '',
           ...(reply.agent === null ? [] : [`Answered by ${printable(reply.agent)}`]),
+          ...reply.tool_calls
+            .filter(({ status }) => withoutResult.has(status))
+            .map(
+              ({ name, status, result_preview: why }) =>
+                `Tool call ${status}: ${printable(name)}: ${printable(why.split('\n', 1)[0]!)}`,
+            ),
           ...reply.approvals.map(
             (id) => `Waiting for a signature: svc approval sign ${printable(id)}`,
           ),
