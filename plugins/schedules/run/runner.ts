@@ -40,6 +40,8 @@ interface Outcome {
   readonly delivered?: string | undefined;
   /** False: its failure says nothing about the schedule. */
   readonly counts?: boolean;
+  /** True: people would wait for an answer that a budget has kept back. */
+  readonly tells?: boolean;
   readonly usage?: RunEnd['usage'] | undefined;
 }
 
@@ -126,10 +128,16 @@ export class Runner {
     schedule: ScheduleRow,
     run: RunRow,
     principal: Principal,
-  ): Promise<Pick<Outcome, 'error' | 'counts'> | undefined> {
+  ): Promise<Pick<Outcome, 'error' | 'counts' | 'tells'> | undefined> {
     const limit = await this.#tokensLeft(schedule);
     if (limit < leastTokens) {
-      return { error: 'the tokens of this schedule for today are used up', counts: false };
+      const before = await new ScheduleStore(this.#parts.tables.read).lastEnded(schedule.id);
+      return {
+        error: 'the tokens of this schedule for today are used up',
+        counts: false,
+        // Once: every further run of the day is refused as well.
+        tells: before?.state !== 'failed',
+      };
     }
     const { incident_id: incident } = aboutOf(run);
     const chat = this.#parts.chat.get();
@@ -183,7 +191,11 @@ export class Runner {
     end: RunEnd,
   ): Promise<Outcome> {
     if (end.finish_reason !== 'stop' && end.finish_reason !== 'length') {
-      return { state: 'failed', error: end.error ?? `the run ended with ${end.finish_reason}` };
+      return {
+        state: 'failed',
+        error: end.error ?? `the run ended with ${end.finish_reason}`,
+        tells: end.finish_reason === 'budget',
+      };
     }
     const answer = { text: end.text, agent: end.agent, tokens: end.usage.total_tokens };
     try {
@@ -222,7 +234,7 @@ export class Runner {
     tx: Kysely<ScheduleTables>,
     scheduleId: number,
     run: RunRow,
-    { state, error, delivered, counts = true }: Outcome,
+    { state, error, delivered, counts = true, tells = false }: Outcome,
   ): Promise<void> {
     const { clock, settings, starts } = this.#parts;
     const store = new ScheduleStore(tx);
@@ -234,7 +246,17 @@ export class Runner {
       ended_at: now,
     });
     const schedule = await store.find(scheduleId);
-    if (schedule === undefined || !counts) {
+    if (schedule === undefined) {
+      return;
+    }
+    if (tells) {
+      await starts.tell(tx, {
+        schedule: scheduleId,
+        text: `A run of the schedule "${schedule.name}" gave no answer: ${error ?? state}.`,
+        incident: aboutOf(run).incident_id,
+      });
+    }
+    if (!counts) {
       return;
     }
     const failures = state === 'done' ? 0 : schedule.failures + 1;

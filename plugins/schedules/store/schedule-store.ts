@@ -181,6 +181,18 @@ export class ScheduleStore {
     return found !== undefined;
   }
 
+  /** Returns the run of a schedule that ended last. */
+  lastEnded(schedule: number): Promise<RunRow | undefined> {
+    return this.#db
+      .selectFrom('schedules_runs')
+      .selectAll()
+      .where('schedule_id', '=', schedule)
+      .where('ended_at', 'is not', null)
+      .orderBy('ended_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
   /** Returns totals by schedule; `day` is the beginning of today. */
   async totals(schedules: readonly number[], day: number): Promise<ReadonlyMap<number, Totals>> {
     const rows = await this.#db

@@ -256,11 +256,18 @@ test('a run has the tokens that the day has left, and not one more', async () =>
   assert.equal(first.state, 'failed');
   assert.match(first.error, /token budget of this run .*raise the budget that it was started with/);
   assert.equal(first.total_tokens, 9_900);
+  const told = (): readonly { title: string }[] =>
+    house.words.filter(({ title }) =>
+      title.startsWith('A run of the schedule "Dear" gave no answer'),
+    );
+  await until(() => told().length > 0);
+  assert.match(told()[0]!.title, /token budget of this run/);
   const before = house.fake.requests.length;
   await house.ask('anna', 'POST', `/schedules/${id}/run`, {});
   const [, second] = await house.runs(id, ended(2));
   assert.match(second.error, /the tokens of this schedule for today are used up/);
   assert.equal(house.fake.requests.length, before);
+  assert.equal(told().length, 1, 'that nothing is left is told once');
 });
 
 test('stops, and says so, once its author may not have it any more', async () => {
