@@ -270,3 +270,35 @@ test(
     return undefined;
   },
 );
+
+test(
+  'an incident is handed over with what is known, as a text that stays in its timeline',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const options of [{ width: 1_280 }, { dark: true, width: 360 }]) {
+      const view = await house.view(browser, options);
+      const { page } = view;
+      await page.goto(`${house.url}/ui/incidents/1`);
+      await page.getByRole('button', { name: 'Hand over' }).press('Enter');
+      const summary = page.getByLabel('Summary', { exact: true });
+      await summary.waitFor();
+      const written = await summary.inputValue();
+      assert.match(written, /^it is always so\nCritical, Open\nFired /);
+      assert.ok(written.endsWith(`${house.url}/ui/incidents/1`), written);
+      await summary.fill(`${written}\nBen goes on at ${options.width} pixels.`);
+      await assertClean(view, 'what is handed over');
+      await page.getByRole('button', { name: 'Add to timeline' }).press('Enter');
+      await page
+        .locator('.timeline')
+        .getByText(`Ben goes on at ${options.width} pixels.`)
+        .first()
+        .waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      await view.context.close();
+    }
+    return undefined;
+  },
+);

@@ -197,7 +197,7 @@ export function Copyable({ value }: { readonly value: string }) {
 }
 
 /** Copies a text via a selection: without TLS browsers offer scripts no clipboard. */
-async function copyText(value: string): Promise<boolean> {
+export async function copyText(value: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(value);
     return true;

@@ -125,8 +125,10 @@ function When({
   );
 }
 
-function Actions({ incident: { id, status } }: { readonly incident: Incident }) {
+function Actions({ incident }: { readonly incident: Incident }) {
+  const { id, status } = incident;
   const [shown, setShown] = useState<'silence' | 'note'>();
+  const [parts, setParts] = useState<typeof import('./handover.tsx')>();
   const path = `/alerts/incidents/${id}`;
   // What was pressed may be gone with the state: whoever works by keyboard goes on at what is left.
   const pressed = document.activeElement;
@@ -155,11 +157,19 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
       )}
       <Button onClick={() => setShown('note')}>{text.note}</Button>
       {status !== 'resolved' && (
+        <Button
+          onClick={() => void import('./handover.tsx').then((module) => setParts(() => module))}
+        >
+          {text.handOver}
+        </Button>
+      )}
+      {status !== 'resolved' && (
         <Button onClick={() => void attempt(() => api.post(`${path}/resolve`, {}), text.resolved)}>
           {text.resolve}
         </Button>
       )}
       {shown === 'silence' && <SilenceDialog id={id} onClose={() => setShown(undefined)} />}
+      {parts && <parts.Handover incident={incident} onClose={() => setParts(undefined)} />}
       {shown === 'note' && <NoteDialog id={id} onClose={() => setShown(undefined)} />}
     </>
   );

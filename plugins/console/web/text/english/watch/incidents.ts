@@ -21,6 +21,22 @@ export const incidentDialogs = words('incident-dialogs', {
   added: 'Note added to the timeline',
 });
 
+export const handover = words('incident-handover', {
+  title: 'Hand over this incident',
+  summary: 'Summary',
+  hint: 'Add what the next person needs to know.',
+  keep: 'Add to timeline',
+  kept: 'Summary added to the timeline',
+  copy: 'Copy summary',
+  copied: 'Summary copied',
+  notCopied: 'The browser does not allow copying. Select the text and copy it yourself.',
+  fired: 'Fired {at}',
+  acknowledgedBy: 'Acknowledged by {name}',
+  cause: 'Cause: {cause}',
+  steps: 'Next steps',
+  notes: 'Notes',
+});
+
 export const incident = words('incident', {
   notFound: 'Incident {id} not found',
   back: 'All incidents',
@@ -28,6 +44,7 @@ export const incident = words('incident', {
   silence: 'Silence',
   endSilence: 'End silence',
   note: 'Add note',
+  handOver: 'Hand over',
   resolve: 'Resolve',
   acknowledged: 'Incident acknowledged',
   resolved: 'Incident resolved',
