@@ -152,6 +152,14 @@ test(
     await page.locator(`[role=slider]:not([aria-valuenow="${moved}"])`).waitFor();
     const dragged = Number(await threshold.inputValue());
     assert.ok(dragged < moved, `${dragged} is lower than ${moved}`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page
+      .getByRole('row', { name: /Queue is long/ })
+      .getByRole('link')
+      .click();
+    await line.waitFor();
+    // What was answered when it was opened before would bring the old threshold back.
+    assert.equal(await threshold.inputValue(), String(dragged), 'it opens as it is now');
     assert.deepEqual(view.complaints, []);
     await view.context.close();
     return undefined;

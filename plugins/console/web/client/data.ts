@@ -20,6 +20,8 @@ export interface DataOptions {
   readonly kinds?: readonly string[];
   /** Interval of polling in milliseconds, while the tab is visible. */
   readonly every?: number;
+  /** Waits for the answer of now: a form that begins with an older one would undo what has changed since. */
+  readonly isFresh?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ const mostAnswers = 60;
 /** Asks for a path of the API, and again whenever it may have changed. `undefined` asks nothing. */
 export function useData<T>(
   path: string | undefined,
-  { query, kinds, every }: DataOptions = {},
+  { query, kinds, every, isFresh = false }: DataOptions = {},
 ): Data<T> {
   const key = path === undefined ? undefined : `${path} ${JSON.stringify(query ?? {})}`;
   const [, draw] = useState(0);
@@ -52,7 +54,7 @@ export function useData<T>(
   if (state.current.key !== key) {
     state.current = {
       key,
-      value: key === undefined ? undefined : (answers.get(key) as T | undefined),
+      value: key === undefined || isFresh ? undefined : (answers.get(key) as T | undefined),
     };
   }
   const round = useRef<AbortController | undefined>(undefined);

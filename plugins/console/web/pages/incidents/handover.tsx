@@ -63,16 +63,18 @@ export function Handover({
             rows={12}
             autoFocus
           />
-          <Button
-            icon="copy"
-            onClick={() =>
-              void copyText(written).then((isCopied) =>
-                tell(isCopied ? text.copied : text.notCopied, isCopied ? 'ok' : 'critical'),
-              )
-            }
-          >
-            {text.copy}
-          </Button>
+          <div class="buttons">
+            <Button
+              icon="copy"
+              onClick={() =>
+                void copyText(written).then((isCopied) =>
+                  tell(isCopied ? text.copied : text.notCopied, isCopied ? 'ok' : 'critical'),
+                )
+              }
+            >
+              {text.copy}
+            </Button>
+          </div>
         </Form>
       )}
     </Dialog>

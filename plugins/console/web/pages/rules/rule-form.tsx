@@ -17,7 +17,10 @@ import { type PreviewState, usePreview } from './preview.ts';
 import { draftOf, keyOf, measured, type Rule, type RuleDraft } from './rule.ts';
 
 export function ExistingRule({ id }: { readonly id: string }) {
-  const rule = useData<Rule>(`/alert-rules/${encodeURIComponent(id)}`, { kinds: ['rules'] });
+  const rule = useData<Rule>(`/alert-rules/${encodeURIComponent(id)}`, {
+    kinds: ['rules'],
+    isFresh: true,
+  });
   if (rule.error && rule.value === undefined) {
     return <Refused error={rule.error} retry={rule.reload} />;
   }
