@@ -164,7 +164,7 @@ function LinkFields({
   );
   const options = (items ?? []).map(({ uid, title }) => [uid, title] as const);
   return (
-    <fieldset class="variable-fields">
+    <fieldset class="board-variable">
       <legend>{text.links}</legend>
       {links.map((link, at) => (
         <div key={at} class="field-row">
