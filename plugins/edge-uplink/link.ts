@@ -50,7 +50,7 @@ const severalDialMs = 5_000;
 /** Pings to such a manager, which is left for its next address after two without an answer. */
 const severalPingMs = 4_000;
 const severalMissed = 2;
-/** As often as to any other: with many edges, pings would cost more than the seconds are worth. */
+/** Interval of pings to any other; with many edges, pings would cost more than the seconds are worth. */
 const usualPingMs = 20_000;
 /**
  * Time to wait for the tunnel, for whatever goes through it; a fleet that lost its manager must not
@@ -147,7 +147,7 @@ export class Link {
         'the manager told an address that is less safe than the one of the enrolment: without TLS, or without a pin; it is not used',
       );
     }
-    this.#watch();
+    this.#hasten();
   }
 
   /** Reconnects, because this edge no longer serves what it announced. */
@@ -188,7 +188,7 @@ export class Link {
   }
 
   /** Finds out in seconds that the manager is gone, when there is another address to turn to. */
-  #watch(): void {
+  #hasten(): void {
     if (this.#parts.credentials.addresses?.several === true) {
       const spread = typeof this.#spreadMs === 'number' ? this.#spreadMs : 0;
       const pingMs = Math.min(usualPingMs, Math.max(severalPingMs, spread));
@@ -205,7 +205,7 @@ export class Link {
     const leave = (): void => void session.close(closeCode.goingAway, 'the edge stops');
     this.#session = session;
     this.problem = undefined;
-    this.#watch();
+    this.#hasten();
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) {
       leave();

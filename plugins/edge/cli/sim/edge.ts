@@ -125,7 +125,7 @@ export class SimulatedEdge implements Asked {
   ): void {
     this.#configHash = hash;
     this.#addresses.tell(managers);
-    this.#watch();
+    this.#hasten();
     this.#plugins = new Map(Object.entries(plugins).map(([name, { enabled }]) => [name, enabled]));
     this.#toldHealthAt = 0;
     this.#tellHealth();
@@ -227,7 +227,7 @@ export class SimulatedEdge implements Asked {
     tally.connected += 1;
     this.#transport = transport;
     this.#session = session;
-    this.#watch();
+    this.#hasten();
     this.#show(keys);
     sessions.set(session, this);
     let cancel = (): void => undefined;
@@ -250,7 +250,7 @@ export class SimulatedEdge implements Asked {
   }
 
   /** Pings as agents do that know several addresses. */
-  #watch(): void {
+  #hasten(): void {
     if (this.#addresses.several) {
       const spread = typeof this.#spreadMs === 'number' ? this.#spreadMs : 0;
       this.#session?.pingEvery(Math.min(20_000, Math.max(4_000, spread)), 2);
