@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { WebSocket } from 'ws';
@@ -22,6 +24,8 @@ before(async () => {
   owner = await stand.node(url);
   owner.start();
   await owner.says(/Ready in/);
+  mkdirSync(join(owner.dataDir, 'agents'));
+  writeFileSync(join(owner.dataDir, 'agents/night.md'), 'quiet');
   standby = await stand.node(url, { like: owner });
   standby.start();
   await standby.isReady();
@@ -30,6 +34,26 @@ after(async () => {
   if (isThere) {
     await stand.close();
   }
+});
+
+test('a node that stands by gets the files of the owner over the same connection, and says so', async (t) => {
+  if (peer(t, 'psql') === undefined) {
+    return;
+  }
+  const copy = join(standby.dataDir, 'agents/night.md');
+  await until(() => existsSync(copy));
+  assert.equal(readFileSync(copy, 'utf8'), 'quiet');
+  await until(async () => {
+    const { parts } = (await (await fetch(`${standby.url}/readyz`)).json()) as {
+      parts: { detail: string }[];
+    };
+    return /standing by/.test(parts[0]!.detail) && !/behind|compared/.test(parts[0]!.detail);
+  });
+  const file = 'keys/operator.token';
+  assert.notEqual(
+    readFileSync(join(standby.dataDir, file), 'utf8'),
+    readFileSync(join(owner.dataDir, file), 'utf8'),
+  );
 });
 
 test('a request goes through a node that stands by, with its body, its answer and the address of its client', async (t) => {

@@ -10,6 +10,7 @@ import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 import { DataLock, keyFile } from '../../../core/storage/index.ts';
 import { postgresAt } from '../../../core/storage/postgres/database.ts';
 import { errors } from './errors.ts';
+import { NodeFiles } from './files/node-files.ts';
 import { identityOf } from './identity.ts';
 import { Lease, type Owner } from './lease.ts';
 import { OwnerLine } from './owner-line.ts';
@@ -57,6 +58,7 @@ export class Node {
   readonly #wire: WireServer | undefined;
   #isDrained = false;
   readonly #houses: Houses;
+  readonly #files: NodeFiles;
   /** Ends the watch over the house, or the wait for one. */
   readonly #stopping = new AbortController();
   /** Ends the renewals, which last until the house is down. */
@@ -73,6 +75,7 @@ export class Node {
   private constructor(parts: NodeParts, base: Base, houses: Houses) {
     this.#parts = parts;
     this.#houses = houses;
+    this.#files = new NodeFiles(parts);
     const { card, keys, log } = parts;
     this.#standIn = new StandIn({
       ...base,
@@ -81,7 +84,7 @@ export class Node {
         owner: this.#owner,
         isDrained: this.#isDrained,
         unfit: this.#unfit,
-        more: [],
+        more: this.#files.report,
       }),
     });
     this.#wire =
@@ -94,9 +97,9 @@ export class Node {
             take: () => this.#taker(),
             answers: [
               (path, stream) => {
-                const house = path === '/house' ? this.#house : undefined;
-                if (house === undefined) {
-                  return false;
+                const house = this.#house;
+                if (house === undefined || path !== '/house') {
+                  return house !== undefined && this.#files.answer(path, stream);
                 }
                 answerWire(stream, { operator: house.operatorToken });
                 return true;
@@ -307,8 +310,10 @@ export class Node {
     const { address, log, lease, line, card } = this.#parts;
     const { signal } = this.#stopping;
     const lock = this.#parts.lock();
+    const following = new AbortController();
     try {
       await this.#standIn.open();
+      void this.#files.follow(following.signal);
       log.info(
         { event: 'node.standing_by' },
         `${saidOf(this.#owner)}; standing by at ${address.url}`,
@@ -317,6 +322,7 @@ export class Node {
         await pause(lookEveryMs, undefined, { signal }).catch(() => undefined);
       }
     } finally {
+      following.abort();
       lock.release();
     }
     if (lease.epoch === undefined) {
