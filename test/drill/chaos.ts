@@ -1,15 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,9 +13,9 @@ import { findPeer } from '../peers.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import { Ledger, ledgerEnvironment, ledgerPassword, writing } from './ledger.ts';
 import { numbers } from './seeded.ts';
+import { fillDisk, mountSmallDisk, unmount } from './small-disk.ts';
 
 const diskMb = 900;
-const mebibyte = 1024 * 1024;
 const settleMs = 90_000;
 const startMs = 240_000;
 
@@ -135,7 +125,7 @@ class Chaos {
     this.#model = model;
     this.#folder = mkdtempSync(join(tmpdir(), 'svc-chaos-'));
     this.#disk = mkdtempSync(join(this.#folder, 'disk-'));
-    this.#mounted = mounted(this.#disk);
+    this.#mounted = mountSmallDisk(this.#disk, diskMb);
     writeFileSync(join(this.#folder, 'password'), ledgerPassword, { mode: 0o600 });
     const clock = join(this.#folder, 'clock');
     this.#environment = {
@@ -215,7 +205,7 @@ class Chaos {
     await this.#house?.end('SIGKILL');
     await this.#model.close();
     if (this.#mounted) {
-      execFileSync('umount', ['--lazy', this.#disk]);
+      unmount(this.#disk);
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -259,29 +249,12 @@ class Chaos {
 
   /** Fills the disk to the last byte from outside. */
   async fill(holdMs: number, andKill: boolean): Promise<void> {
-    const filler = join(this.#disk, 'filler');
-    const [descriptor, chunk] = [openSync(filler, 'a'), Buffer.alloc(mebibyte, 1)];
-    try {
-      for (;;) {
-        const { bavail, bsize } = statfsSync(this.#disk);
-        const left = bavail * bsize;
-        if (left === 0) {
-          break;
-        }
-        writeSync(descriptor, chunk, 0, Math.min(mebibyte, left));
-      }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
-        throw error;
-      }
-    } finally {
-      closeSync(descriptor);
-    }
+    const free = fillDisk(this.#disk);
     await pause(holdMs);
     if (andKill) {
       await this.#house.end('SIGKILL');
     }
-    rmSync(filler);
+    free();
     if (andKill) {
       await this.#start();
     }
@@ -335,17 +308,5 @@ class Chaos {
     const file = join(this.#folder, 'clock');
     writeFileSync(`${file}.new`, `${this.#offset >= 0 ? '+' : ''}${this.#offset}\n`);
     renameSync(`${file}.new`, file);
-  }
-}
-
-function mounted(disk: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m`, 'tmpfs', disk], {
-      stdio: 'pipe',
-    });
-    return true;
-  } catch {
-    // Not root: the disk of the machine itself is not filled.
-    return false;
   }
 }

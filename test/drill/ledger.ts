@@ -41,6 +41,8 @@ interface Kept {
  */
 export class Ledger {
   readonly #ask: Ask;
+  /** Telemetry that is written, too: none where the stores do not outlive what happens. */
+  readonly #signals: readonly Signal[];
   readonly #epoch = Date.now() - 6 * 3_600_000;
   readonly #kept: Kept = {
     telemetry: { metrics: new Set(), logs: new Set(), traces: new Set() },
@@ -60,13 +62,16 @@ export class Ledger {
   #token: string | undefined;
   refused = 0;
 
-  constructor(ask: Ask) {
+  constructor(ask: Ask, kept: readonly Signal[] = signals) {
     this.#ask = ask;
+    this.#signals = kept;
   }
 
   get acknowledged(): Readonly<Record<string, number>> {
     const { telemetry, edges, users, incidents, messages } = this.#kept;
-    const pushes = Object.fromEntries(signals.map((signal) => [signal, telemetry[signal].size]));
+    const pushes = Object.fromEntries(
+      this.#signals.map((signal) => [signal, telemetry[signal].size]),
+    );
     return {
       ...pushes,
       edges: edges.size,
@@ -111,7 +116,7 @@ export class Ledger {
    */
   async write(): Promise<void> {
     const number = this.#number++;
-    for (const signal of signals) {
+    for (const signal of this.#signals) {
       const { path, type, encoding, body } = parcelOf(signal, number, this.#epoch);
       const headers = {
         'content-type': type,
@@ -247,7 +252,7 @@ export class Ledger {
         ...[...wanted].filter((one) => !there.has(one)).map((one) => `${kind} ${String(one)}`),
       );
     const house = { fetch: this.#ask } as WholeHouse;
-    for (const signal of signals) {
+    for (const signal of this.#signals) {
       missing(
         signal,
         expected[signal],
