@@ -34,6 +34,7 @@ export const parts: readonly Part[] = [
       doc('install', 'Install'),
       doc('upgrading', 'Back up, upgrade, roll back'),
       doc('postgres', 'Postgres'),
+      doc('two-nodes', 'Two machines'),
       doc('config-files', 'Configuration'),
       doc('roles', 'Users, roles, organizations'),
       doc('host-policy', 'What the agent may do on a host'),
