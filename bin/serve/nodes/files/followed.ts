@@ -39,7 +39,7 @@ export const isOfOneNode = (folder: string): boolean => ofOneNode.has(folder);
 
 /** Returns whether a path, which may come from another node, is one that all nodes have. */
 export function isFollowed(path: unknown): path is string {
-  if (typeof path !== 'string' || path.length > longestPath || /[\0-\x1f\\:]/.test(path)) {
+  if (typeof path !== 'string' || path.length > longestPath || /[\p{Cc}\\:]/u.test(path)) {
     return false;
   }
   const steps = path.split('/');
