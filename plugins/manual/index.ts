@@ -52,8 +52,8 @@ const Name = Type.Object({
 const Words = Type.Object({
   q: Type.Optional(
     Type.String({
-      maxLength: 200,
-      description: 'Words to search for; a section must contain all of them',
+      maxLength: 1_000,
+      description: 'Question, or words to search for',
       examples: ['backup'],
     }),
   ),

@@ -59,7 +59,7 @@ const page = (
   body: string,
 ): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>${escapedHtml(title)} · svc</title><style>${style}</style></head>
-<body><header><form action="/docs/search" role="search"><input type="search" name="q" value="${escapedHtml(words)}" placeholder="Search" aria-label="Search the manual" maxlength="200"></form><a href="#all-pages">Pages</a></header>
+<body><header><form action="/docs/search" role="search"><input type="search" name="q" value="${escapedHtml(words)}" placeholder="Search" aria-label="Search the manual" maxlength="1000"></form><a href="#all-pages">Pages</a></header>
 <nav id="all-pages" aria-label="Pages">
 ${parts.map(({ title: part, chapters }) => `<h2>${part}</h2>${chapters.map((chapter) => `<a href="/docs/${chapter.name}"${chapter.name === current ? ' aria-current="page"' : ''}>${escapedHtml(chapter.title)}</a>`).join('')}`).join('\n')}
 <h2>API</h2><a href="/api/docs">Every route</a></nav>

@@ -32,6 +32,11 @@ export interface Question {
 }
 
 const maxConcepts = 24;
+/**
+ * Words beside a "phrase" up to which it is a demand; in a longer text the quotes are those of a
+ * message that was pasted.
+ */
+const mostBesidePhrase = 3;
 const otherWeight = 0.5;
 /**
  * Exponent that limits the weight of very rare words over rare ones: they may be typos, or chance.
@@ -158,5 +163,6 @@ function fieldsOf(text: string): {
       }
       return ' ';
     });
-  return { rest, phrases, path, tags };
+  const isMessage = phrases.length > 0 && rest.trim().split(/\s+/).length > mostBesidePhrase;
+  return isMessage ? fieldsOf(text.replaceAll('"', ' ')) : { rest, phrases, path, tags };
 }

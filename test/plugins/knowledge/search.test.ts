@@ -58,6 +58,11 @@ describe('search', () => {
     assert.equal((await paths('filesytem'))[0], 'notes/disk.md');
     assert.equal((await paths('ENOSPC'))[0], 'notes/disk.md', 'another word for it');
     assert.deepEqual(await paths('"connection refused"'), ['vault/net/dns.md']);
+    assert.equal(
+      (await paths('the resolver times out while it asks for "app", connection refused'))[0],
+      'vault/net/dns.md',
+      'quotes in a message that was pasted demand nothing',
+    );
     assert.deepEqual(await paths('"refused connection"'), []);
     assert.deepEqual(await paths('memory path:notes'), ['notes/disk.md']);
     assert.deepEqual(await paths('memory', '&path_prefix=notes/'), ['notes/disk.md']);
