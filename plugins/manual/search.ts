@@ -25,7 +25,7 @@ const around = 90;
 /** Constants of BM25: how soon further occurrences stop to count, and how much length is penalized. */
 const [saturation, lengthShare] = [1.2, 0.6];
 /** A word in a title counts as much as this many in a text. */
-const titleWeight = 3;
+const titleWeight = 5;
 /** Sections that have every word as it was typed come first. */
 const verbatim = 1.5;
 /** Share of its score that a page keeps which few people ask for. */
