@@ -460,6 +460,65 @@ test(
     assert.deepEqual([proxy, headers], ['http://192.0.2.2:3128', ['Authorization', 'X-Probe']]);
     await page.goto(`${house.url}/ui/checks/behind-proxy`);
     await page.getByText('http://192.0.2.2:3128').waitFor();
+
+    // What the form does not know, and what is sealed, stays as it is.
+    await house.fetch('/api/v1/checks/behind-proxy', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ retries: 3, method: 'HEAD' }),
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const edit = page.locator('dialog[open]');
+    assert.equal(await edit.getByLabel('Proxy').inputValue(), 'http://192.0.2.2:3128');
+    assert.equal(await edit.getByLabel('Interval in seconds').inputValue(), '3600');
+    await edit.getByLabel('Group').fill('shop');
+    await edit.getByLabel('Proxy').fill('');
+    await edit.getByLabel('Conditions').fill('[STATUS] == 204');
+    await assertClean(view, 'the form of a check that is there');
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('[STATUS] == 204').waitFor();
+    const edited = await made('behind-proxy');
+    assert.deepEqual(
+      ['group', 'proxy', 'conditions', 'retries', 'method', 'header_names', 'interval_s'].map(
+        (field) => edited[field],
+      ),
+      ['shop', undefined, ['[STATUS] == 204'], 3, 'HEAD', ['Authorization', 'X-Probe'], 3600],
+    );
+
+    const login = await create('http://192.0.2.1/login', { Name: 'sign-in' });
+    await login.getByLabel('Kind').selectOption('browser');
+    const step = async (form: typeof login, number: number, kind: string, ...typed: string[]) => {
+      await form.getByRole('button', { name: 'Add a step' }).click();
+      await form.getByLabel(`Step ${number}`, { exact: true }).selectOption(kind);
+      for (const label of ['CSS selector', 'Text']) {
+        const field = form.getByLabel(`${label} of step ${number}`, { exact: true });
+        const text = typed.shift();
+        await (text === undefined ? undefined : field.fill(text));
+      }
+    };
+    await step(login, 1, 'fill', '#password');
+    await login.getByLabel('Encrypt the text of step 1').check();
+    await login.getByLabel('Text of step 1', { exact: true }).fill('correct-horse');
+    await step(login, 2, 'click', 'button');
+    await assertClean(view, 'the form of steps');
+    await login.getByRole('button', { name: 'Watch an address' }).click();
+    await page
+      .getByRole('row', { name: /sign-in/ })
+      .first()
+      .waitFor();
+    await page.goto(`${house.url}/ui/checks/sign-in`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await step(edit, 3, 'wait_for_selector', '#welcome');
+    await edit.getByRole('button', { name: 'Delete step 2' }).click();
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await edit.waitFor({ state: 'detached' });
+    const { steps, secret_names: secrets } = await made('sign-in');
+    assert.deepEqual(steps, [
+      { do: 'fill', selector: '#password', secret: 'step-1' },
+      { do: 'wait_for_selector', selector: '#welcome' },
+    ]);
+    assert.deepEqual(secrets, ['step-1']);
     await view.context.close();
     return undefined;
   },

@@ -4,10 +4,13 @@ export interface Check {
   readonly kind: string;
   readonly target: string;
   readonly interval_s: number;
+  readonly timeout_s: number;
   readonly places: readonly string[];
   readonly conditions: readonly string[];
   readonly username?: string;
   readonly has_password: boolean;
+  readonly header_names: readonly string[];
+  readonly steps?: readonly Step[];
   readonly proxy?: string;
   readonly group: string;
   readonly badge: boolean;
@@ -75,6 +78,24 @@ export interface Reading {
   readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
   readonly domain_expires_at: string | null;
   readonly steps: readonly StepResult[];
+}
+
+/** One step of a browser check. */
+export interface Step {
+  readonly do:
+    | 'goto'
+    | 'click'
+    | 'fill'
+    | 'press'
+    | 'wait_for_text'
+    | 'wait_for_selector'
+    | 'expect_text'
+    | 'expect_url'
+    | 'expect_title';
+  readonly selector?: string;
+  readonly value?: string;
+  /** Name of the sealed value that is filled in. */
+  readonly secret?: string;
 }
 
 /** Result of one step in a browser. */

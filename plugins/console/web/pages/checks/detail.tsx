@@ -12,6 +12,7 @@ import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Awaited, Button, Empty, Fields, Head, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { Check, Uptime } from './check.ts';
+import { EditCheck } from './check-form.tsx';
 import { shareOf } from './groups.tsx';
 import { Hours } from './hours.tsx';
 import { Picture } from './picture.tsx';
@@ -54,15 +55,17 @@ export function CheckDetail({ name }: { readonly name: string }) {
           [text.every, say(text.seconds, { number: check.interval_s })],
           [text.conditions, check.conditions.join('; ')],
           [text.username, loginOf(check)],
-          [text.proxy, check.proxy ?? text.noProxy],
+          [text.proxy, check.proxy],
           [text.group, check.group === '' ? text.noGroup : check.group],
           [text.badge, <Badge name={name} isPublic={check.badge} />],
           [text.lastDay, <Hours hours={check.hours} />],
         ]}
       />
-      <Section title={text.byPlace}>
-        <Places readings={check.readings} />
-      </Section>
+      {check.readings.length > 0 && (
+        <Section title={text.byPlace}>
+          <Places readings={check.readings} />
+        </Section>
+      )}
       {check.readings
         .filter(({ steps }) => steps.length > 0)
         .map(({ place, steps }) => (
@@ -103,6 +106,7 @@ interface ActionsProps {
 function Actions({ check, path, reload }: ActionsProps) {
   const may = useMay()('check:edit');
   const [isLeaving, setLeaving] = useState(false);
+  const [isEdited, setEdited] = useState(false);
   const { name, paused, badge, cause, target } = check;
   const change = (work: () => Promise<unknown>): void => void attempt(work).then(reload);
   const remove = (): void =>
@@ -117,6 +121,7 @@ function Actions({ check, path, reload }: ActionsProps) {
             <Button icon="play" onClick={() => change(() => api.post(`${path}/run`, {}))}>
               {text.runNow}
             </Button>
+            <Button onClick={() => setEdited(true)}>{text.edit}</Button>
             <Button onClick={() => change(() => api.patch(path, { paused: !paused }))}>
               {paused ? text.resume : text.pause}
             </Button>
@@ -129,6 +134,7 @@ function Actions({ check, path, reload }: ActionsProps) {
           </>
         )}
       </Head>
+      {isEdited && <EditCheck check={check} onClose={() => setEdited(false)} onDone={reload} />}
       {isLeaving && (
         <Dialog title={text.remove} onClose={() => setLeaving(false)}>
           <p>{say(text.removeNote, { name })}</p>
@@ -142,9 +148,9 @@ function Actions({ check, path, reload }: ActionsProps) {
 }
 
 /** Name of who logs in; a password is never shown, only whether there is one. */
-const loginOf = ({ username, has_password: hasPassword }: Check): string =>
+const loginOf = ({ username, has_password: hasPassword }: Check) =>
   username === undefined
-    ? text[hasPassword ? 'onlyPassword' : 'noLogin']
+    ? hasPassword && text.onlyPassword
     : hasPassword
       ? say(text.withPassword, { user: username })
       : username;

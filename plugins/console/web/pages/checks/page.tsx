@@ -13,7 +13,7 @@ import type { Check, Reading } from './check.ts';
 import { CheckDetail } from './detail.tsx';
 import { Groups } from './groups.tsx';
 import { Hours } from './hours.tsx';
-import { NewCheck } from './new-check.tsx';
+import { NewCheck } from './check-form.tsx';
 import { Objectives } from './objectives.tsx';
 import { Proposals } from './proposals.tsx';
 import { tones } from './tones.ts';
