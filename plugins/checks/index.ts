@@ -52,6 +52,7 @@ export default definePlugin({
     const grounds = new Grounds({
       fleet: services.maybe(EdgeFleet),
       topology: services.maybe(TopologyGraph),
+      sitesOf: (texts) => places.sitesOf(texts),
       checks: () => watch.list(),
     });
     const watch: Watch = new Watch({

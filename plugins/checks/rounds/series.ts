@@ -2,6 +2,7 @@ import type { Reading } from 'svc/check';
 import type { SampleRow } from 'svc/contracts/metricsdb';
 
 import type { Check } from '../check/check.ts';
+import type { Cause } from '../standing/cause.ts';
 import type { Vote } from './verdict.ts';
 
 /** Returns the samples of one round, under the names that blackbox_exporter uses. */
@@ -148,14 +149,17 @@ const some = (
     ? { metric, value: convert(value) }
     : undefined;
 
-/** Returns the series that the rules ask, which exists as long as the alert of a check is held back. */
+/**
+ * Returns the series that the rules ask, which exists as long as the alert of a check is held back. Its value is since
+ * when the cause is down, in seconds since the epoch, so that it changes with each new one.
+ */
 export const mutedRow = (
   { name }: Pick<Check, 'name'>,
-  isMuted: boolean,
+  cause: Cause | undefined,
   time: number,
 ): SampleRow => ({
   labels: { __name__: 'svc_check_muted', check: name },
   time,
-  value: 1,
-  ...(!isMuted && { stale: true }),
+  value: (cause?.since ?? time) / 1_000,
+  ...(cause === undefined && { stale: true }),
 });

@@ -132,7 +132,7 @@ export class Watch {
     const now = this.#parts.clock.now();
     const rows = this.list()
       .filter(({ id, paused }) => !paused && (before.has(id) || this.#causes.has(id)))
-      .map((check) => mutedRow(check, this.#causes.has(check.id), now));
+      .map((check) => mutedRow(check, this.#causes.get(check.id), now));
     this.keep(rows);
   }
 
@@ -317,7 +317,7 @@ export class Watch {
     const cause = (await this.#causesNow()).get(check.id);
     if (cause !== undefined) {
       this.#causes = new Map([...this.#causes, [check.id, cause]]);
-      this.keep([mutedRow(check, true, this.#parts.clock.now())]);
+      this.keep([mutedRow(check, cause, this.#parts.clock.now())]);
     }
   }
 

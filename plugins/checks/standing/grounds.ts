@@ -3,12 +3,15 @@ import type { Neighbourhood, TopologyGraph } from 'svc/contracts/topology';
 import type { Handle } from 'svc/sdk';
 
 import type { Check } from '../check/check.ts';
+import type { Site } from '../rounds/places.ts';
 import { type Cause, causeOf, type Ground } from './cause.ts';
 
 export interface GroundsParts {
   readonly fleet: Handle<EdgeFleet>;
   readonly topology: Handle<TopologyGraph>;
   readonly checks: () => readonly Check[];
+  /** Returns the places that these texts name at this moment. */
+  readonly sitesOf: (texts: readonly string[]) => Promise<readonly Pick<Site, 'edgeId'>[]>;
 }
 
 /** Steps in the topology from the host of a target: its gateway, and the provider behind that. */
@@ -29,6 +32,7 @@ export class Grounds {
   async causesOf(checks: readonly Check[]): Promise<ReadonlyMap<number, Cause>> {
     const byName = new Map(this.#parts.checks().map((check) => [check.name, check]));
     const below = await this.#nodesBelow([...byName.values()]);
+    const away = await this.#agentsAway([...byName.values()]);
     const edges = this.#parts.fleet.available ? this.#parts.fleet.get().list() : [];
     const ofDevice = new Map(edges.map((edge) => [edge.device_id, edge]));
     const found = (check: Check): readonly Ground[] => [
@@ -40,7 +44,7 @@ export class Grounds {
           ...(edge === undefined ? [] : awayOf(edge, 'host', name)),
         ];
       }),
-      ...placesAway(check, edges),
+      ...away(check),
     ];
     const known = new Map<number, readonly Ground[]>();
     const groundsOf = (check: Check): readonly Ground[] => {
@@ -54,6 +58,31 @@ export class Grounds {
         return cause === undefined ? [] : [[check.id, cause] as const];
       }),
     );
+  }
+
+  /** Returns, for each check that cannot be probed, those of its agents that are away, if it is probed by agents alone. */
+  async #agentsAway(checks: readonly Check[]): Promise<(check: Check) => readonly Ground[]> {
+    const { fleet, sitesOf } = this.#parts;
+    const edges = fleet.available ? fleet.get().list() : [];
+    const grounds = new Map<string, readonly Ground[]>();
+    const keyOf = ({ definition }: Check): string => JSON.stringify(definition.places);
+    const silent = checks.filter(
+      ({ state, paused, definition }) =>
+        state === 'stale' && !paused && !definition.places.includes('svc'),
+    );
+    for (const check of silent) {
+      if (!grounds.has(keyOf(check))) {
+        const sites = await sitesOf(check.definition.places);
+        const ids = new Set(sites.map(({ edgeId }) => edgeId));
+        const found = edges.filter(({ id }) => ids.has(id));
+        grounds.set(
+          keyOf(check),
+          found.flatMap((edge) => awayOf(edge, 'agent', edge.name)),
+        );
+      }
+    }
+    const known = new Set(silent.map(({ id }) => id));
+    return (check) => (known.has(check.id) ? grounds.get(keyOf(check))! : []);
   }
 
   /** Returns, for each check, the nodes whose failure reaches the one it is about; the nearest first. */
@@ -108,18 +137,3 @@ const awayOf = (
   name: string,
 ): readonly Ground[] =>
   status === 'offline' && since !== null ? [{ away: { kind, name, since } }] : [];
-
-/** A check that cannot be probed stands on its agents, if all of its places are agents and one is away. */
-function placesAway(
-  { state, definition: { places } }: Check,
-  edges: readonly EdgeEntry[],
-): readonly Ground[] {
-  const names = places.flatMap((place) =>
-    place.startsWith('agent:') ? [place.slice('agent:'.length)] : [],
-  );
-  return state === 'stale' && names.length === places.length
-    ? edges
-        .filter(({ name }) => names.includes(name))
-        .flatMap((edge) => awayOf(edge, 'agent', edge.name))
-    : [];
-}

@@ -416,7 +416,13 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     {
       name: 'svc_check_up',
       bad: (ago) => 1 + (Math.floor(ago / minute) % 2),
-      good: always(1),
+      // As often, but each time because of something that it depends on.
+      good: (ago) => 1 + (Math.floor(ago / minute) % 2),
+    },
+    {
+      name: 'svc_check_muted',
+      bad: (ago) => (ago > 30 * minute && ago < 31 * minute ? 1 : undefined),
+      good: (ago) => (Math.floor(ago / minute) % 2 === 0 ? Math.floor(ago / minute) : undefined),
     },
   ],
   ...Object.fromEntries(

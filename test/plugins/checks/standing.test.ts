@@ -124,6 +124,27 @@ test('an alert is held back while what its check stands on is down, and told whe
   const { muted } = await run('disk');
   assert.deepEqual([muted?.kind, muted?.name], ['host', host.name]);
 
+  // And the agents that probe, however they are named.
+  const { id } = (await ask('GET', '/devices')).body.items[0];
+  const tagged = await ask('PATCH', `/devices/${id}`, { tags: { site: 'berlin' } });
+  const given = await ask('PATCH', `/devices/${id}/roles`, { roles: ['edge'] });
+  assert.deepEqual([tagged.status, given.status], [200, 200], `${tagged.text} ${given.text}`);
+  for (const [name, place] of [
+    ['by-name', 'agent:berlin'],
+    ['by-tag', 'tag:site=berlin'],
+    ['by-role', 'role:edge'],
+    ['by-none', 'role:none'],
+  ] as const) {
+    await watch(name, { places: [place] });
+    await until(`${name} is looked at`, async () => (await shown(name)).state === 'stale');
+    const { muted: away } = await run(name);
+    assert.deepEqual(
+      [away?.kind, away?.name],
+      name === 'by-none' ? [undefined, undefined] : ['agent', 'berlin'],
+      name,
+    );
+  }
+
   const refused = async (method: string, path: string, body?: object) => {
     const answer = await ask(method, path, body);
     return [answer.status, answer.headers.get('x-svc-reason'), answer.body.message];
