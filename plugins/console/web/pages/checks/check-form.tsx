@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 
 import { api } from '../../client/api.ts';
 import { checks as text } from '../../text/english/watch/checks.ts';
+import { say } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';
@@ -100,7 +101,7 @@ export function EditCheck({ check, onClose, onDone }: EditCheckProps) {
     onClose();
   };
   return (
-    <Dialog title={text.edit} onClose={onClose}>
+    <Dialog title={say(text.editTitle, { name: check.name })} onClose={onClose}>
       <Form submit={text.save} onSubmit={save} onCancel={onClose}>
         <Target typed={typed} set={set} />
         <MoreFields typed={typed} set={set} check={check} />

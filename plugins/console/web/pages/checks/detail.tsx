@@ -150,7 +150,9 @@ function Actions({ check, path, reload }: ActionsProps) {
 /** Name of who logs in; a password is never shown, only whether there is one. */
 const loginOf = ({ username, has_password: hasPassword }: Check) =>
   username === undefined
-    ? hasPassword && text.onlyPassword
+    ? hasPassword
+      ? text.onlyPassword
+      : undefined
     : hasPassword
       ? say(text.withPassword, { user: username })
       : username;

@@ -47,7 +47,7 @@ const columns: readonly Column<Reading>[] = [
   { head: text.address, width: '140px', rank: 2, cell: ({ address: at }) => at ?? '–' },
   { head: text.status, width: '70px', numeric: true, rank: 1, cell: ({ status }) => status ?? '–' },
   {
-    head: text.certificate,
+    head: text.validUntil,
     width: '130px',
     rank: 2,
     cell: ({ certificate }) =>

@@ -44,7 +44,7 @@ const columns: readonly Column<Proposal>[] = [
   {
     head: text.target,
     cell: ({ target, kind }) => (
-      <span class="cut" title={target}>
+      <span class="whole">
         {target} <span class="soft">{kind}</span>
       </span>
     ),

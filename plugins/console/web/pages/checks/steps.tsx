@@ -33,15 +33,13 @@ export function Steps({ place, steps }: StepsProps) {
             <li key={index}>
               <span class="status">
                 <Mark tone={tones[state]} />
-                <span class={state === 'failed' ? 'cut critical' : 'cut'} title={step}>
-                  {step}
-                </span>
+                <span class={state === 'failed' ? 'critical' : undefined}>{step}</span>
               </span>
-              <Track
-                left={left}
-                width={((took ?? 0) / total) * 100}
-                isFailed={state === 'failed'}
-              />
+              {took === null ? (
+                <span />
+              ) : (
+                <Track left={left} width={(took / total) * 100} isFailed={state === 'failed'} />
+              )}
               <span class="numeric soft">
                 {took === null
                   ? text[`step_${state}`]
