@@ -1,21 +1,8 @@
-import { type Command, clientOptions, openClient, printable } from 'svc/cli';
+import { type Command, clientOptions, openClient } from 'svc/cli';
 
-import { type ReadingAnswer, readingsText } from './reading-text.ts';
+import { type CheckAnswer, checkText } from './check-text.ts';
 
 const roundMs = 120_000;
-
-interface CheckAnswer {
-  readonly name: string;
-  readonly state: string;
-  readonly since: string;
-  readonly cause: string | null;
-  readonly muted: {
-    readonly kind: 'check' | 'host' | 'agent';
-    readonly name: string;
-    readonly since: string;
-  } | null;
-  readonly readings: readonly ReadingAnswer[];
-}
 
 export const command: Command = {
   operands: ['<name>'],
@@ -35,18 +22,8 @@ export const command: Command = {
       : await client.get<CheckAnswer>(path);
     return {
       data: check,
-      text: () =>
-        [
-          `${printable(check.name)} is ${check.state} since ${check.since}${check.cause === null ? '' : `: ${printable(check.cause)}`}`,
-          ...(check.muted === null ? [] : [mutedText(check.muted)]),
-          ...(check.readings.length > 0 ? [readingsText(check.readings)] : []),
-        ].join('\n'),
+      text: () => checkText(check),
       ...(check.state === 'down' && { code: 1 }),
     };
   },
 };
-
-const reasons = { check: 'is down', host: 'is offline', agent: 'is offline' } as const;
-
-const mutedText = ({ kind, name, since }: NonNullable<CheckAnswer['muted']>): string =>
-  `Muted: the ${kind} ${printable(name)} ${reasons[kind]} since ${since}`;
