@@ -3,7 +3,6 @@ import type { Neighbourhood, TopologyGraph } from 'svc/contracts/topology';
 import type { Handle } from 'svc/sdk';
 
 import type { Check } from '../check/check.ts';
-import type { Site } from '../rounds/places.ts';
 import { type Cause, causeOf, type Ground } from './cause.ts';
 
 export interface GroundsParts {
@@ -11,7 +10,9 @@ export interface GroundsParts {
   readonly topology: Handle<TopologyGraph>;
   readonly checks: () => readonly Check[];
   /** Returns the places that these texts name at this moment. */
-  readonly sitesOf: (texts: readonly string[]) => Promise<readonly Pick<Site, 'edgeId'>[]>;
+  readonly sitesOf: (
+    texts: readonly string[],
+  ) => Promise<readonly { readonly edgeId: number | undefined }[]>;
 }
 
 /** Steps in the topology from the host of a target: its gateway, and the provider behind that. */

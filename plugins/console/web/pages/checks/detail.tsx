@@ -75,11 +75,21 @@ export function CheckDetail({ name }: { readonly name: string }) {
       <Section title={text.uptime}>
         <Fields
           of={spans.map((days) => [
-            say(text.uptimeOf, { days }),
+            days === 1 ? text.day : say(text.uptimeOf, { days }),
             <Share key={days} path={path} days={days} />,
           ])}
         />
       </Section>
+      <Charts check={check} />
+      <History path={path} />
+    </>
+  );
+}
+
+/** Response times of a day, and certificates of a month. */
+function Charts({ check: { name, readings } }: { readonly check: Check }) {
+  return (
+    <>
       <Chart
         title={text.time}
         queries={[
@@ -91,7 +101,18 @@ export function CheckDetail({ name }: { readonly name: string }) {
         window={{ last: daySeconds }}
         unit="seconds"
       />
-      <History path={path} />
+      {readings.some(({ certificate }) => certificate !== null) && (
+        <Chart
+          title={text.certificates}
+          queries={[
+            {
+              expr: `(min by (place) (last_over_time(probe_ssl_earliest_cert_expiry{check=${JSON.stringify(name)}}[6h])) - time()) / ${daySeconds}`,
+              name: '{{place}}',
+            },
+          ]}
+          window={{ last: 30 * daySeconds }}
+        />
+      )}
     </>
   );
 }

@@ -43,7 +43,7 @@ const columns: readonly Column<Reading>[] = [
     cell: ({ took_ms: took }) =>
       took === null ? '–' : say(text.milliseconds, { number: Math.round(took) }),
   },
-  { head: text.phases, width: '180px', rank: 1, cell: ({ phases }) => <Phases phases={phases} /> },
+  { head: text.phases, width: '192px', rank: 1, cell: ({ phases }) => <Phases phases={phases} /> },
   { head: text.address, width: '140px', rank: 2, cell: ({ address: at }) => at ?? '–' },
   { head: text.status, width: '70px', numeric: true, rank: 1, cell: ({ status }) => status ?? '–' },
   {

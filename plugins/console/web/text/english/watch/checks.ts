@@ -120,6 +120,7 @@ export const checks = words('checks', {
   waiting: 'waiting',
   paused: 'paused',
   time: 'Response time',
+  certificates: 'Days until the certificate expires, over 30 days',
   validUntil: 'Valid until',
   lastDay: 'Last 24 hours',
   hour: '{time}: {share} up',
