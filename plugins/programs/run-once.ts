@@ -41,7 +41,7 @@ export async function runOnce(parts: RunParts): Promise<RunResult> {
     env: { ...options.env },
     stdio: [...usualPipes, ...(options.converse === undefined ? [] : morePipes)],
     detached: true,
-  }) as ChildProcessWithoutNullStreams;
+  });
   return await resultOf(child, parts, stops);
 }
 

@@ -195,7 +195,7 @@ async function play(stand: TakeoverStand, fault: Fault, agents: number): Promise
     await stand.until('the other node stands by again', () => isThere(now.other.url), roundMs);
     const ok =
       !fault.takesOver ||
-      (times['rules, s']! * 1_000 <= rulesMs && times['agents, s']! * 1_000 <= agentsMs);
+      (times['rules, s'] * 1_000 <= rulesMs && times['agents, s'] * 1_000 <= agentsMs);
     return { ok, ...times };
   } catch (error) {
     await end();

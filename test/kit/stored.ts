@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -143,10 +144,12 @@ function filled(text: string, values: readonly unknown[]): string {
 }
 
 function literal(value: unknown): string {
-  if (value === null || value === undefined) {
-    return 'null';
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return String(value);
   }
-  return typeof value === 'number' || typeof value === 'bigint'
-    ? String(value)
-    : `'${String(value).replaceAll("'", "''")}'`;
+  if (typeof value === 'string') {
+    return `'${value.replaceAll("'", "''")}'`;
+  }
+  assert.ok(value === null || value === undefined, 'a value is a number, a text or null');
+  return 'null';
 }

@@ -152,7 +152,11 @@ class SimulatedNode implements OwnerRow {
   #wake(ms: number, run: () => void): void {
     this.#world.at(ms, () => {
       const left = this.#stillUntil - this.#world.now;
-      void (left > 0 ? this.#wake(left, run) : run());
+      if (left > 0) {
+        this.#wake(left, run);
+      } else {
+        run();
+      }
     });
   }
 

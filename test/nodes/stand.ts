@@ -154,11 +154,10 @@ export class TestNode {
 
   /** Requests as the operator of this node. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = {
-      authorization: `Bearer ${this.token}`,
-      'content-type': 'application/json',
-    };
-    return await fetch(this.url + path, { ...init, headers: { ...headers, ...init.headers } });
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${this.token}`);
+    headers.set('content-type', 'application/json');
+    return await fetch(this.url + path, { ...init, headers });
   }
 
   async add(text: string): Promise<number> {

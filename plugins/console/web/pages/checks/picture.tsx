@@ -36,7 +36,7 @@ async function sourceOf(path: string, signal: AbortSignal): Promise<string> {
   const picture = await (await api.open('GET', path, { signal })).blob();
   return await new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('load', () => resolve(reader.result as string));
     reader.addEventListener('error', () => reject(reader.error ?? new Error(path)));
     reader.readAsDataURL(picture);
   });
