@@ -66,6 +66,10 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     summary: 'Move the database to Postgres or back',
     load: () => import('../upkeep/cli/storage-move.ts'),
   },
+  'node join': {
+    summary: 'Join this machine to an installation as a node',
+    load: () => import('../upkeep/cli/node-join.ts'),
+  },
   edge: { summary: 'Run the agent in the foreground', load: () => import('../agent/cli/run.ts') },
   'edge install': {
     summary: 'Enrol this host and install its agent',

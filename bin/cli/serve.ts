@@ -37,9 +37,15 @@ export const command: Command = {
       },
       beforePlugins: ({ dataDir }) => trial.assertStands(dataDir),
     };
+    let house: RunningCore | undefined;
     const code = await serve(options, (running) => {
       trial.ready();
-      followFiles(running, options.environment);
+      const isFirst = house === undefined;
+      house = running;
+      // A node that hands the data over may get it back: the files are followed once all the same.
+      if (isFirst) {
+        followFiles(running, options.environment, () => house!);
+      }
     });
     return { data: undefined, text: () => '', code: code as ExitCode };
   },
@@ -47,15 +53,16 @@ export const command: Command = {
 
 /** Files for git that svc is brought in line with, where config.folder names them. */
 function followFiles(
-  { dataDir, url, operatorToken, parts: { settings, logs } }: RunningCore,
+  { dataDir, parts: { settings, logs } }: RunningCore,
   environment: Environment,
+  house: () => Pick<RunningCore, 'url' | 'operatorToken'>,
 ): void {
   const folder = settings.get<string>('config.folder');
   if (folder === '') {
     return;
   }
   const log = logs.logger('config-files');
-  const client = () => connect({ url, token: operatorToken });
+  const client = () => connect({ url: house().url, token: house().operatorToken });
   const say = (line: string, isTrouble: boolean): void =>
     isTrouble
       ? log.warn({ event: 'config.not_applied' }, line)

@@ -101,18 +101,24 @@ async function begin(
   { boot: start }: { readonly boot: () => Promise<RunningCore> },
   found: () => Node | undefined,
 ): Promise<RunningCore | Node> {
+  let house: RunningCore | undefined;
   try {
-    const house = await start();
+    house = await start();
     await found()?.begin(house);
     return found() ?? house;
   } catch (error) {
     const node = found();
-    if (node?.standsBy !== true) {
+    try {
+      if (house !== undefined || node?.standsBy !== true) {
+        throw error;
+      }
+      await node.begin(undefined);
+      return node;
+    } catch (reason) {
+      await house?.stop('this node cannot start');
       await node?.leave();
-      throw error;
+      throw reason;
     }
-    await node.begin(undefined);
-    return node;
   }
 }
 

@@ -9,6 +9,8 @@ export interface NodePort {
   /** Answers a request in place of the house, where it returns true. */
   readonly gate: HttpOptions['gate'];
   readiness(): Readiness;
+  /** Services of the node, for plugins. */
+  readonly services: readonly { readonly id: string; readonly instance: object }[];
   /** Leaves the address to the house. */
   beforeListen(): void;
 }

@@ -227,6 +227,7 @@ export function publishCore({
     metrics: () => metrics.text(),
   });
   const services = [
+    ...(node?.services ?? []),
     coreService(Plugins, host),
     coreService(Board, settings),
     coreService(Keys, storage.keys),

@@ -176,6 +176,23 @@ export class TestNode {
   }
 }
 
+/** Runs a command of svc; returns what it printed and how it ended. */
+export async function svc(
+  ...words: readonly string[]
+): Promise<{ readonly said: string; readonly code: number | null }> {
+  const running = spawn(process.execPath, [...programOf(join(root, 'bin/svc.ts')), ...words], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [running.stdout, running.stderr]) {
+    stream.on('data', (chunk) => (said += String(chunk)));
+  }
+  await once(running, 'close');
+  return { said, code: running.exitCode };
+}
+
 export async function until(
   met: () => boolean | Promise<boolean>,
   why: () => string = () => 'it never came to be',
@@ -209,7 +226,9 @@ export class NodeStand {
     const port = await freePort();
     const server = await startServer(own, port, asUser(own));
     const product = join(folder, 'product');
-    cpSync(join(root, 'plugins/host'), join(product, 'plugins/host'), { recursive: true });
+    for (const shipped of ['plugins/host', 'plugins/nodes']) {
+      cpSync(join(root, shipped), join(product, shipped), { recursive: true });
+    }
     for (const [name, text] of Object.entries(guest)) {
       mkdirSync(join(product, 'plugins/guest/migrations'), { recursive: true });
       writeFileSync(join(product, 'plugins/guest', name), text);

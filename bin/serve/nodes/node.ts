@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -9,16 +8,19 @@ import { type ListenAddress, listenAddress } from '../../../core/boot/parts.ts';
 import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 import { DataLock, keyFile } from '../../../core/storage/index.ts';
 import { postgresAt } from '../../../core/storage/postgres/database.ts';
+import { NodeControl } from './control.ts';
 import { errors } from './errors.ts';
 import { NodeFiles } from './files/node-files.ts';
+import { houseWire } from './house-wire.ts';
 import { identityOf } from './identity.ts';
 import { Lease, type Owner } from './lease.ts';
 import { OwnerLine } from './owner-line.ts';
 import { pathOf, refuse } from './refusal.ts';
-import { type NodeCard, NodeRows } from './rows.ts';
+import { type NodeCard, NodeRows, type NodeSeen } from './rows.ts';
+import { keepKeys, keyLines } from './secret-keys.ts';
 import { saidOf, StandIn } from './stand-in.ts';
 import { WireKeys } from './wire-keys.ts';
-import { answerWire, WireServer } from './wire-server.ts';
+import type { WireServer } from './wire-server.ts';
 
 const renewEveryMs = 1_500;
 /** Pause before a renewal that failed is tried again, and between two looks of a node that stands by. */
@@ -36,6 +38,9 @@ interface NodeParts {
   readonly lease: Lease;
   readonly line: OwnerLine;
   readonly keys: WireKeys;
+  readonly control: NodeControl;
+  /** Secret keys of this node. */
+  readonly secrets: () => readonly string[];
   readonly existed: boolean;
   readonly lock: () => DataLock;
 }
@@ -57,6 +62,7 @@ export class Node {
   readonly #standIn: StandIn;
   readonly #wire: WireServer | undefined;
   #isDrained = false;
+  #nodes: readonly NodeSeen[] = [];
   readonly #houses: Houses;
   readonly #files: NodeFiles;
   /** Ends the watch over the house, or the wait for one. */
@@ -76,7 +82,6 @@ export class Node {
     this.#parts = parts;
     this.#houses = houses;
     this.#files = new NodeFiles(parts);
-    const { card, keys, log } = parts;
     this.#standIn = new StandIn({
       ...base,
       ...parts,
@@ -87,25 +92,12 @@ export class Node {
         more: this.#files.report,
       }),
     });
-    this.#wire =
-      card.wire === ''
-        ? undefined
-        : new WireServer({
-            place: card.wire,
-            keys,
-            log,
-            take: () => this.#taker(),
-            answers: [
-              (path, stream) => {
-                const house = this.#house;
-                if (house === undefined || path !== '/house') {
-                  return house !== undefined && this.#files.answer(path, stream);
-                }
-                answerWire(stream, { operator: house.operatorToken });
-                return true;
-              },
-            ],
-          });
+    this.#wire = houseWire({
+      ...parts,
+      joins: parts.control.joins,
+      house: () => (parts.lease.isValid ? this.#house : undefined),
+      answer: (path, stream) => this.#files.answer(path, stream),
+    });
   }
 
   /** Opens a node over a database; whether it owns the data is not known yet. */
@@ -128,9 +120,23 @@ export class Node {
     const lease = new Lease({ row: rows, clock });
     const lock = (): DataLock =>
       new DataLock(dataDir, { now: () => clock.now(), nativeBinding, address: address.url });
-    const given = settings.get<string>('data.secret_key');
-    const keys = new WireKeys(dataDir, given === '' ? undefined : given.split(/[\s,]+/));
-    const line = new OwnerLine({ node: card.id, keys, log });
+    const secretKey = settings.get<string>('data.secret_key');
+    const given = secretKey === '' ? undefined : secretKey.split(/[\s,]+/);
+    const keys = new WireKeys(dataDir, given);
+    const secrets = (): readonly string[] => keyLines(dataDir, given);
+    const line = new OwnerLine({
+      node: card.id,
+      keys,
+      log,
+      keep(lines) {
+        const own = secrets();
+        const isNew = lines.some((text) => !own.includes(String(text)));
+        if (given === undefined && isNew && keepKeys(dataDir, lines)) {
+          log.info({ event: 'node.keys_kept' }, 'took over the secret keys of the owner');
+        }
+      },
+    });
+    const control = new NodeControl({ card, rows, clock, ids });
     const parts = {
       card,
       dataDir,
@@ -140,6 +146,8 @@ export class Node {
       lease,
       line,
       keys,
+      secrets,
+      control,
       existed,
       lock,
     };
@@ -175,6 +183,15 @@ export class Node {
         detail: `owner in epoch ${epoch}, lease ${Math.max(0, Math.round(lease.leftMs / 1_000))} s`,
       }),
       beforeListen: () => this.#standIn.close(),
+      services: [
+        { id: 'nodes.control', instance: this.#parts.control },
+        {
+          id: 'nodes.addresses',
+          instance: {
+            all: () => this.#nodes.map(({ url, pin }) => ({ url, ...(pin !== '' && { pin }) })),
+          },
+        },
+      ],
     };
   }
 
@@ -185,8 +202,8 @@ export class Node {
 
   /** Goes on with the house that has been started, or stands by. */
   async begin(house: RunningCore | undefined): Promise<void> {
-    const { dataDir, existed } = this.#parts;
-    if (house === undefined && existed && !existsSync(keyFile(dataDir))) {
+    const { dataDir, existed, secrets } = this.#parts;
+    if (house === undefined && existed && secrets().length === 0) {
       throw errors.no_key({ file: keyFile(dataDir) });
     }
     this.#house = house;
@@ -241,16 +258,6 @@ export class Node {
     }
   }
 
-  /** Takes connections of clients of other nodes while there is a house. */
-  #taker():
-    | ((connection: Parameters<RunningCore['parts']['http']['take']>[0]) => void)
-    | undefined {
-    const house = this.#house;
-    return house === undefined || !this.#parts.lease.isValid
-      ? undefined
-      : (connection) => house.parts.http.take(connection);
-  }
-
   /** An owner whose lease has lapsed is silent until it is confirmed. */
   #watch(house: RunningCore): void {
     const { lease, log } = this.#parts;
@@ -278,6 +285,7 @@ export class Node {
           );
         }
         this.#isDrained = await rows.beat();
+        this.#nodes = await rows.list();
         isTold = false;
       } catch (error) {
         ms = lookEveryMs;

@@ -15,6 +15,8 @@ const connectMs = 3_000;
 /** An owner that answers no ping for this long is given up, with all that goes through it. */
 const silentMs = 5_000;
 const pingEveryMs = 1_000;
+/** The owner is asked again for what may have changed. */
+const greetEveryMs = 10_000;
 const answerBytes = 1024 * 1024;
 const windowBytes = 8 * 1024 * 1024;
 
@@ -29,6 +31,8 @@ interface OwnerLineOptions {
   readonly node: string;
   readonly keys: WireKeys;
   readonly log: Logger;
+  /** Keeps the secret keys of the owner, which a rotation changes. */
+  readonly keep: (lines: readonly unknown[]) => void;
 }
 
 /** Connection to the owner of the data, which follows it from node to node. */
@@ -39,6 +43,7 @@ export class OwnerLine {
   #session: ClientHttp2Session | undefined;
   #isUp = false;
   #operator = '';
+  #greetedAt = -Infinity;
   #ping: NodeJS.Timeout | undefined;
   #trouble = 'it has not been called yet';
 
@@ -76,7 +81,7 @@ export class OwnerLine {
       this.#trouble = 'it has no node.addr';
     } else if (this.#session === undefined && leftMs > 0) {
       this.#call();
-    } else if (!this.#isUp) {
+    } else if (!this.#isUp || performance.now() - this.#greetedAt > greetEveryMs) {
       void this.#greet();
     }
   }
@@ -168,9 +173,14 @@ export class OwnerLine {
 
   async #greet(): Promise<void> {
     const session = this.#session;
+    this.#greetedAt = performance.now();
     try {
-      const { operator } = (await readJson(await this.ask('/house'))) as { operator?: unknown };
-      if (this.#session === session && typeof operator === 'string') {
+      const { operator, keys } = (await readJson(await this.ask('/house'))) as {
+        operator?: unknown;
+        keys?: unknown;
+      };
+      if (this.#session === session && typeof operator === 'string' && Array.isArray(keys)) {
+        this.#options.keep(keys);
         this.#operator = operator;
         this.#isUp = true;
       }

@@ -26,6 +26,14 @@ export interface NodeCard {
   readonly version: string;
 }
 
+/** A node, as its row tells. */
+export interface NodeSeen extends NodeCard {
+  readonly isOwner: boolean;
+  readonly isDrained: boolean;
+  /** Time since it was seen. */
+  readonly ageMs: number;
+}
+
 /**
  * Rows about nodes, over a connection of their own: they are read and written also where no house runs, and never wait
  * behind its writes.
@@ -106,6 +114,32 @@ export class NodeRows implements OwnerRow {
       renewalMs,
     );
     return row!.drained === 1;
+  }
+
+  /** All nodes that there are or were, in an order that stays. */
+  async list(): Promise<readonly NodeSeen[]> {
+    const rows = await this.#ask<NodeSeen & { owner: number; drained: number }>(
+      `select n.node as id, n.url, n.wire, n.pin, n.version, n.drained,
+        extract(epoch from clock_timestamp() - n.seen)::float8 * 1000 as "ageMs",
+        (o.node = n.node and o.until > clock_timestamp()) as owner
+        from ${this.#schema}.core_node as n, ${this.#schema}.core_owner as o order by n.node limit 100`,
+    );
+    return rows.map(({ owner, drained, ...node }) => ({
+      ...node,
+      isOwner: owner === 1,
+      isDrained: drained === 1,
+    }));
+  }
+
+  async setDrained(id: string, isDrained: boolean): Promise<void> {
+    await this.#ask(`update ${this.#schema}.core_node set drained = $2 where node = $1`, [
+      id,
+      isDrained,
+    ]);
+  }
+
+  async forget(id: string): Promise<void> {
+    await this.#ask(`delete from ${this.#schema}.core_node where node = $1`, [id]);
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,6 @@ import {
 } from 'node:http2';
 import { isIP } from 'node:net';
 
-import { listenAddress } from '../../../core/boot/parts.ts';
 import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 import { errors } from './errors.ts';
 import { type WireKeys, wireTls } from './wire-keys.ts';
@@ -29,6 +28,17 @@ interface WireServerOptions {
   /** Takes a connection of a client of another node; undefined while there is no house. */
   readonly take: () => ((connection: WireSocket) => void) | undefined;
   readonly answers: readonly WireAnswer[];
+  readonly joins: {
+    keyOf(id: string): Buffer | null;
+    /** Answers who has proved to know the token of that id. */
+    answer(id: string, stream: ServerHttp2Stream): void;
+  };
+}
+
+/** Id of the token by which a connection was opened, on its socket. */
+const joining = Symbol('token of a node that joins');
+interface Joining {
+  [joining]?: string;
 }
 
 /**
@@ -44,7 +54,7 @@ export class WireServer {
     this.#options = options;
     this.#server = createSecureServer({
       ...wireTls,
-      pskCallback: (_socket: unknown, identity: string) => this.#keyOf(identity),
+      pskCallback: (socket: Joining, identity: string) => this.#keyOf(socket, identity),
       handshakeTimeout: 5_000,
       settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: maxStreams },
     } as object);
@@ -59,12 +69,12 @@ export class WireServer {
   }
 
   async listen(): Promise<void> {
-    const { hostname, port } = listenAddress(this.#options.place);
+    const { hostname, port } = new URL(`https://${this.#options.place}`);
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (cause) =>
         reject(errors.no_wire({ place: this.#options.place, cause: messageOf(cause) }, { cause })),
       );
-      this.#server.listen(port, hostname, resolve);
+      this.#server.listen(Number(port || 443), hostname.replace(/^\[|\]$/g, ''), resolve);
     });
   }
 
@@ -78,8 +88,13 @@ export class WireServer {
     this.#sessions.forEach((session) => session.destroy());
   }
 
-  #keyOf(identity: string): Buffer | null {
-    const { keys, log } = this.#options;
+  #keyOf(socket: Joining, identity: string): Buffer | null {
+    const { keys, log, joins } = this.#options;
+    const [, token] = /^join\.([\w-]{1,64})$/.exec(identity) ?? [];
+    if (token !== undefined) {
+      socket[joining] = token;
+      return joins.keyOf(token);
+    }
     try {
       const key = keys.of(identity);
       if (key === null) {
@@ -100,6 +115,11 @@ export class WireServer {
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on('error', () => stream.destroy());
+    const token = (stream.session?.socket as Joining | undefined)?.[joining];
+    if (token !== undefined) {
+      this.#options.joins.answer(token, stream);
+      return;
+    }
     if (headers[':method'] !== 'CONNECT') {
       const path = headers[':path'] ?? '';
       if (!this.#options.answers.some((answer) => answer(path, stream))) {
