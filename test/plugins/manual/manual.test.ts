@@ -195,7 +195,7 @@ test('agents find the page that answers a question of a newcomer', async () => {
     ['how can i bring in my grafana boards', /^(?:integrations|console)#/],
     ['where do i see who changed something', /^(?:roles|console|security)#/],
     ['my cron job must report in', /^(?:alerts|commands)#/],
-    ['will it run on two machines', /^(?:promises|postgres|sizing|install|scope|scale)#/],
+    ['will it run on two machines', /^(?:two-nodes|promises|postgres|sizing|install|scope|scale)#/],
     ['how many hosts can one server handle', /^sizing#/],
     ['shut the alerts up till tomorrow', /^alerts#acknowledge/],
     ['count errors in the log and alert', /^alerts#alert-on-log-lines$/],
