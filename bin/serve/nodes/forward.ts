@@ -54,7 +54,8 @@ export class Forward {
     res.shouldKeepAlive = false;
     res.assignSocket(req.socket);
     res.once('finish', () => socket.end());
-    const connection = await this.#reach(req, res);
+    // Agents come by hundreds and are told when to come back: those that wait here would cost the take-over its time.
+    const connection = await this.#reach(req, res, 0);
     if (connection === undefined) {
       return;
     }
@@ -72,7 +73,11 @@ export class Forward {
   }
 
   /** Opens a connection to the owner, or answers why there is none. */
-  async #reach(req: IncomingMessage, res: ServerResponse): Promise<Duplex | undefined> {
+  async #reach(
+    req: IncomingMessage,
+    res: ServerResponse,
+    waitMs = patienceMs,
+  ): Promise<Duplex | undefined> {
     const { line } = this.#options;
     const caller = {
       address: (req.socket.remoteAddress ?? '').replace(/^::ffff:(?=[\d.]+$)/, ''),
@@ -95,7 +100,7 @@ export class Forward {
           if (res.destroyed || req.socket.destroyed) {
             return undefined;
           }
-          if (performance.now() - since > patienceMs) {
+          if (performance.now() - since > waitMs) {
             refuse(req, res, messageOf(error));
             return undefined;
           }
