@@ -149,7 +149,9 @@ test('a node is listed, drained, resumed and removed; an owner that is drained h
   assert.match(await (await fetch(`${owner.url}/readyz`)).text(), /This node is drained/);
   assert.deepEqual((await second.notes()).texts, ['before']);
   assert.deepEqual(
-    (await nodesOf(second)).map(({ id, role, state }) => [id === first, role, state]).toSorted(),
+    (await nodesOf(second))
+      .map(({ id, role, state }) => [id === first, role, state] as const)
+      .toSorted(([one], [other]) => Number(one) - Number(other)),
     [
       [false, 'owner', 'ready'],
       [true, 'standby', 'drained'],

@@ -118,7 +118,7 @@ export class Forward {
       path: req.url,
       headers: [...headers.flatMap((pair) => this.#withOperator(pair)), ...own] as never,
       setHost: false,
-      createConnection: () => new WireSocket(connection) as never,
+      createConnection: () => new WireSocket(connection),
     });
   }
 

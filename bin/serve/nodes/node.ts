@@ -165,7 +165,9 @@ export class Node {
     const { lease, card, line } = this.#parts;
     this.#owner = lease.epoch === undefined ? await lease.take() : undefined;
     const { epoch } = lease;
-    void (this.#owner && line.follow(this.#owner));
+    if (this.#owner !== undefined) {
+      line.follow(this.#owner);
+    }
     if (epoch === undefined) {
       throw errors.stands_by();
     }
@@ -366,7 +368,9 @@ export class Node {
       const mayTake = !this.#isDrained && performance.now() >= this.#unfitUntil;
       const owner = mayTake ? await lease.take() : await rows.look();
       this.#owner = owner;
-      void (owner && line.follow(owner));
+      if (owner !== undefined) {
+        line.follow(owner);
+      }
       return owner === undefined;
     } catch (error) {
       log.warn({ event: 'node.not_seen', cause: messageOf(error) }, 'cannot see who owns the data');

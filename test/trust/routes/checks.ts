@@ -10,6 +10,7 @@ export const area: Area = {
     DELETE  /api/v1/checks/{name}         check:edit  refused
     POST    /api/v1/checks/{name}/run     check:edit  refused
     GET     /api/v1/checks/{name}/uptime  any  refused
+    GET     /api/v1/checks/{name}/picture any  refused
     GET     /api/v1/check-groups          any  refused
     GET     /api/v1/check-proposals       any  refused
     POST    /api/v1/check-proposals/{id}/take     check:edit  refused
