@@ -125,8 +125,11 @@ test('labels of a megabyte, of emoji, line ends and half characters fire like an
     },
   ]);
   await house.pass(minute);
+  // A write that took too long is undone and made again, with what it handed over.
   assert.deepEqual(
-    house.notices.map(({ kind, incident }) => `${kind} ${incident.rule_key}`).toSorted(),
+    [
+      ...new Set(house.notices.map(({ kind, incident }) => `${kind} ${incident.rule_key}`)),
+    ].toSorted(),
     ['firing huge', 'firing many', 'firing small'],
   );
   const told = JSON.stringify(house.notices);
