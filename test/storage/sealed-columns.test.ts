@@ -31,8 +31,8 @@ const declarations: readonly [what: string, declared: SealedTable, sentence: Reg
   ],
   [
     'half of a row',
-    { table: 'drill_pair', row: 'left', columns: ['secret'] },
-    /left of drill_pair as its row/,
+    { table: 'drill_pair', row: 'one', columns: ['secret'] },
+    /one of drill_pair as its row/,
   ],
 ];
 
