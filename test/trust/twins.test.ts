@@ -1,14 +1,37 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 
 import type { RouteDeclaration } from 'svc/sdk';
 
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { type Area, areas, type Ids, type Twin } from './area.ts';
 import { type IdPlace, idPlaces, nobodys, withField } from './foreign-ids.ts';
 import { type Answer, type Household, household } from './household.ts';
 
 interface Owner extends Twin {
   readonly ids: Ids;
+}
+
+/** A household with a model, whose answers can be shared. */
+async function answering(t: Pick<TestContext, 'after'>): Promise<Household> {
+  const fake = await FakeModel.start({ rules: [{ reply: { text: 'All is well.' } }] });
+  t.after(() => fake.close());
+  const people = await household(t, {
+    environment: {
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+    },
+  });
+  const persona = {
+    name: 'scout',
+    description: 'Looks.',
+    when_to_use: 'Always.',
+    body: 'You look.',
+  };
+  const made = await people.ask('POST', '/api/v1/agents/custom', people.house.token, persona);
+  assert.equal(made.status, 201, made.text);
+  return people;
 }
 
 /** An organization with one member, who owns one thing of every kind, holds every action, and is nowhere else. */
@@ -92,7 +115,7 @@ describe('two organizations that know nothing of each other', () => {
     const { all } = await areas();
     const every = [...all.values()];
     const houseWide = new Set(every.flatMap((area) => area.houseWide ?? []));
-    const people = await household(t);
+    const people = await answering(t);
     const [a, b] = [await owner(people, every, 'anna'), await owner(people, every, 'bert')];
     const wrong: string[] = [];
     let asked = 0;
@@ -138,7 +161,7 @@ describe('two organizations that know nothing of each other', () => {
 
   test('do not see each other in lists, nor go on with a cursor of the other', async (t) => {
     const every = [...(await areas()).all.values()];
-    const people = await household(t);
+    const people = await answering(t);
     const [a, b] = [await owner(people, every, 'anna'), await owner(people, every, 'bert')];
     const { house } = people;
     const mine = (await a.ask('GET', '/api/v1/users')).body;

@@ -8,7 +8,7 @@ async function session({ ask }: Twin): Promise<string> {
   return ((await ask('POST', sessions, {})).body as { id: string }).id;
 }
 
-/** Starts a run, which ends immediately without a model, and is a run all the same. */
+/** Starts a run. */
 async function run(owner: Twin): Promise<string> {
   const id = await session(owner);
   await owner.ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });
@@ -18,10 +18,13 @@ async function run(owner: Twin): Promise<string> {
   return items[0]!.run_id;
 }
 
-/** Asks without a model: the answer is empty, and an answer all the same, which comes a moment after its stream has ended. */
+/** Asks, and waits for the answer, which comes a moment after its stream has ended. */
 async function answered(owner: Twin): Promise<{ readonly session: string; readonly id: number }> {
   const id = await session(owner);
-  await owner.ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });
+  await owner.ask('POST', `${sessions}/${id}/messages/stream`, {
+    content: 'Hello?',
+    agent: 'scout',
+  });
   for (let tries = 0; tries < 500; tries++) {
     const { items } = (await owner.ask('GET', `${sessions}/${id}/messages`)).body as {
       items: { id: number; role: string }[];
