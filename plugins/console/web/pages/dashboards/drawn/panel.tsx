@@ -15,6 +15,7 @@ import { Heatmap, Timeline } from './cells.tsx';
 import { Bars, Gauges, Pie, Stats } from './figures.tsx';
 import { address, usePlace } from '../../../browser/location.ts';
 import { NodesPanel } from './nodes-panel.tsx';
+import { headOf, Scrolling } from './scrolling.tsx';
 import { StatusTiles } from './status-tiles.tsx';
 import { TraceRows } from './trace-rows.tsx';
 import { PanelLegend } from './legend.tsx';
@@ -249,7 +250,7 @@ function Other({
       values.map(([at, line]) => ({ name, at, line })),
     );
     return (
-      <Scrolling title={title} height={height} heads={[text.time, text.line]}>
+      <Scrolling title={title} height={height} heads={[{ name: text.time }, { name: text.line }]}>
         {lines.slice(0, 200).map(({ at, line, name }, index) => (
           <tr key={`${at} ${index}`}>
             <td>
@@ -298,7 +299,11 @@ const Names = ({
   readonly samples: readonly Sample[];
   readonly height: number;
 }) => (
-  <Scrolling title={title} height={height} heads={[text.name, text.value]} numeric>
+  <Scrolling
+    title={title}
+    height={height}
+    heads={[{ name: text.name }, { name: text.value, isNumeric: true }]}
+  >
     {samples.map(({ name, formatted, state }) => (
       <tr key={name}>
         <td class="cut" title={name}>
@@ -322,78 +327,28 @@ const Cells = ({
   readonly table: Sheet;
   readonly height: number;
 }) => (
-  <div
-    class="table scrolls"
-    tabIndex={0}
-    role="region"
-    aria-label={title}
-    style={{ height: `${height}px` }}
-  >
-    <table aria-label={title}>
-      <thead>
-        <tr>
-          {columns.map(({ name, type }) => (
-            <th key={name} scope="col" class={type === 'number' ? 'num' : undefined}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, at) => (
-          <tr key={at}>
-            {row.map((cell, column) => {
-              const { type, settings } = columns[column]!;
-              const tone = colorOf(cell);
-              return (
-                <td
-                  key={columns[column]!.name}
-                  class={type === 'number' ? 'num' : 'cut'}
-                  title={cell.text}
-                  style={
-                    settings?.cell === 'background'
-                      ? { background: tone }
-                      : { color: cell.color ?? tone }
-                  }
-                >
-                  {type === 'time' && isMoment(cell.text) ? <Time at={cell.text} /> : cell.text}
-                </td>
-              );
-            })}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
-
-interface ScrollingProps {
-  readonly title: string;
-  readonly height: number;
-  readonly heads: readonly [string, string];
-  /** The second column has figures. */
-  readonly numeric?: boolean;
-  readonly children: ComponentChildren;
-}
-
-const Scrolling = ({ title, height, heads, numeric, children }: ScrollingProps) => (
-  <div
-    class="table scrolls"
-    tabIndex={0}
-    role="region"
-    aria-label={title}
-    style={{ height: `${height}px` }}
-  >
-    <table aria-label={title}>
-      <thead>
-        <tr>
-          <th scope="col">{heads[0]}</th>
-          <th scope="col" class={numeric ? 'num' : undefined}>
-            {heads[1]}
-          </th>
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
-  </div>
+  <Scrolling title={title} height={height} heads={columns.map(headOf)}>
+    {rows.map((row, at) => (
+      <tr key={at}>
+        {row.map((cell, column) => {
+          const { type, settings } = columns[column]!;
+          const tone = colorOf(cell);
+          return (
+            <td
+              key={columns[column]!.name}
+              class={type === 'number' ? 'num' : 'cut'}
+              title={cell.text}
+              style={
+                settings?.cell === 'background'
+                  ? { background: tone }
+                  : { color: cell.color ?? tone }
+              }
+            >
+              {type === 'time' && isMoment(cell.text) ? <Time at={cell.text} /> : cell.text}
+            </td>
+          );
+        })}
+      </tr>
+    ))}
+  </Scrolling>
 );
